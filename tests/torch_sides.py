@@ -1,5 +1,8 @@
 """The same program of PyTorch's API under both libraries: what it returns, or what it raises."""
 
+import math
+
+import numpy as np
 import torch as peer
 
 from composit import torch
@@ -33,3 +36,34 @@ def check_same(program):
     """Both libraries say the same, bit by bit."""
     mine, theirs = (outcome(program, t) for t in SIDES)
     assert mine == theirs
+
+
+class Draws:
+    """Numbers that both libraries draw alike."""
+
+    def __init__(self, t, seed=0):
+        self.t, self.numpy = t, np.random.default_rng(seed)
+
+    def normal(self, *shape):
+        return self.t.tensor(self.numpy.standard_normal(shape).astype("float32"))
+
+    def integers(self, high, *shape):
+        return self.t.tensor(self.numpy.integers(0, high, shape))
+
+    def start(self, module):
+        """Gives a module weights that depend on names and shapes alone."""
+        state = module.state_dict()
+        for name, value in state.items():
+            if value.is_floating_point() and value.ndim > 1:
+                state[name] = self.normal(*value.shape) / math.sqrt(value[0].numel())
+            elif "bias" in name:
+                state[name] = self.normal(*value.shape) * 0.1
+        module.load_state_dict(state)
+        return module
+
+
+def check_losses(script, steps):
+    """The script gives the same losses, about, of as many steps at least."""
+    mine, theirs = (script(t, Draws(t)) for t in SIDES)
+    assert len(mine) >= steps
+    np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-7)

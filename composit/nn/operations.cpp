@@ -69,16 +69,16 @@ Tensor embedding(const Tensor& ids, const Tensor& weights, std::optional<int64_t
 
 namespace {
 
-// x - max(x), and log(sum(exp(x - max(x)))): what log_softmax and logsumexp are made of.
+// x - max(x), and log(sum(exp(x - max(x)))): what log_softmax is made of.
 struct Shifted {
-    Tensor maximum, rest, log_sum;
+    Tensor rest, log_sum;
 };
 
 Shifted shifted(const Tensor& x, int64_t axis) {
     const Tensor maximum = stop_gradient(numpy::max(x, axis, true));
     const Tensor rest = apply("subtract", {x, maximum});
     const Tensor sum = numpy::sum(apply("exp", {rest}), axis, {}, true);
-    return {maximum, rest, apply("log", {sum})};
+    return {rest, apply("log", {sum})};
 }
 
 void check_labels(std::string_view function, const Tensor& scores, const Tensor& labels) {
@@ -116,8 +116,13 @@ Tensor reduced(std::string_view function, const Tensor& losses, std::string_view
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
     axis = numpy::normalize_axis("logsumexp", axis, x.rank());
     return errors_as("logsumexp", [&] {
-        const Shifted parts = shifted(floating("logsumexp", x), axis);
-        const Tensor result = apply("add", {parts.log_sum, parts.maximum});
+        const Tensor given = floating("logsumexp", x);
+        const Tensor maximum = stop_gradient(numpy::max(given, axis, true));
+        // Nothing is taken away from infinities, so that -inf alone gives -inf, and inf gives inf.
+        const Tensor shift = apply("where", {apply("isfinite", {maximum}), maximum, 0.0});
+        const Tensor sum =
+            numpy::sum(apply("exp", {apply("subtract", {given, shift})}), axis, {}, true);
+        const Tensor result = apply("add", {apply("log", {sum}), shift});
         return keepdims ? result : numpy::squeeze(result, axis);
     });
 }

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import torch as peer
 
-from torch_conformance import names
+from torch_conformance import keywords, names
 from torch_conformance.compare import Example, Outcome, examples, tried
 
 _HEAD = """# composit.torch beside PyTorch
@@ -69,4 +69,9 @@ def page(found: dict[str, list[tuple[Example, Outcome]]]) -> str:
         if missing:
             listed = ", ".join(f"`{name}`" for name in missing)
             sections.append(f"\nNot built yet: {listed}.")
+    sections.append(
+        "\n## Arguments that cannot be named\n\nOf PyTorch's schemas and signatures; such an "
+        "argument is given by its place, or is not built.\n"
+    )
+    sections += [f"- `{path}`: {', '.join(found)}" for path, found in keywords.missing().items()]
     return "".join(head) + "\n".join(sections) + "\n"

@@ -29,7 +29,6 @@ from composit.torch.func import vmap
 from composit.torch.functions import settings as _settings
 from composit.torch.functions.random import Generator, default_generator
 from composit.torch.printing import set_printoptions
-from composit.torch import serialization
 from composit.torch.saving import load, save
 from composit.torch.tape import (
     enable_grad,
@@ -61,7 +60,8 @@ _types = {
     "Bool": "bool",
 }  # fmt: skip
 _part = _parts.getter(__name__, (
-    "accelerator", "amp", "backends", "cuda", "jit", "multiprocessing", "random", "types", "version",
+    "accelerator", "amp", "backends", "cuda", "jit", "multiprocessing", "random", "serialization",
+    "types", "version",
 ))  # fmt: skip
 
 

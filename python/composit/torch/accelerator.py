@@ -8,9 +8,7 @@ from composit._core import with_location
 
 
 def _missing() -> NoReturn:
-    raise RuntimeError(
-        with_location("Cannot access accelerator device when none is available.")
-    )
+    raise RuntimeError(with_location("Cannot access accelerator device when none is available."))
 
 
 def is_available() -> bool:

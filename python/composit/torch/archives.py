@@ -234,8 +234,8 @@ def _table() -> dict[tuple[str, str], Any]:
         found[module, "bytearray"] = _byte_array
     for name, dtype in dtypes.by_name.items():
         found["torch", name] = dtype
-    for name, dtype in _storages.items():
-        found["torch", f"{name}Storage"] = _Kind(dtype)
+    for name, of in _storages.items():
+        found["torch", f"{name}Storage"] = _Kind(of)
     for value in _safe:
         value, name = value if isinstance(value, tuple) else (value, None)
         name = name or f"{value.__module__}.{value.__qualname__}"
@@ -374,7 +374,7 @@ class _Saved:
 def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
     """An archive of any object that can be pickled."""
     stored: list[_Saved] = []
-    dtype_names = {}
+    dtype_names: dict[str, str] = {}
 
     class Pickler((pickle_module or pickle).Pickler):  # type: ignore[misc]
         def persistent_id(self, value: Any) -> Any:

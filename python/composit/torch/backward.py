@@ -155,8 +155,8 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
 
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
-    materialize_grads: bool = False,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of outputs with respect to inputs, which keep their grad as it is."""
     steps.interrupt()

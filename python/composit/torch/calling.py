@@ -13,7 +13,7 @@ import numpy as np
 from composit import _core, nn
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
-from composit.torch import quiet, settling, steps, versions
+from composit.torch import keywords, quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.saved_values import RULES
 from composit.torch.saved_values import camel as camel
@@ -178,6 +178,8 @@ def call_unknown(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The result of a function that was not met at this point of the trace."""
+    if kwargs:
+        args, kwargs = keywords.renamed(name, args, kwargs)
     if function in pure:
         # Leaves that were written are constants before a trace meets them.
         pending = [x for x in args if isinstance(x, TensorBase) and x._is_pending]

@@ -1,5 +1,5 @@
-"""With blocks as decorators: of functions, and of generators, whose bodies run within the block while
-their callers' code does not."""
+"""With blocks as decorators: of functions, and of generators, whose bodies run within the block
+while their callers' code does not."""
 
 from __future__ import annotations
 

@@ -70,7 +70,10 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError(
             with_location(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
         )
+    from composit.flashlight.operators import promotion
+
     _default[0] = d.name
+    promotion.set_default(d.numpy)
 
 
 def from_numbers(data: Any) -> Any:

@@ -11,6 +11,7 @@ from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.torch import func_by_records, function_rules, quiet, steps
 from composit.torch.calling import TensorBase, wrapped
+from composit.torch.functions import random
 from composit.torch.tape import no_grad
 
 Function = Callable[..., Any]
@@ -151,11 +152,46 @@ def vmap(
     func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
 ) -> Function:  # fmt: skip
-    """func over a dimension of its arguments (None: the same for all): one batched graph."""
+    """func over a dimension of its arguments (None: the same for all): one batched graph. What func
+    draws is an error, "different" for each slice or the "same" for all."""
     _check_argnums("vmap", func)
-    batched = _transformed(composit.vmap(_traced(func), in_axes=in_dims, out_axes=out_dims))
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            with_location(
+                "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+                f"{randomness}"
+            )
+        )
+    traced = _traced(func)
 
+    def within(key: Any, *args: Any, **kwargs: Any) -> Any:
+        with random.mapped(randomness, key):
+            return traced(*args, **kwargs)
+
+    def over(*args: Any, **kwargs: Any) -> Any:
+        dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        size = _length(args, dims) if randomness == "different" else None
+        if size is None:
+            whole = composit.vmap(functools.partial(within, None), in_axes=in_dims,
+                                  out_axes=out_dims)  # fmt: skip
+            return whole(*args, **kwargs)
+        keys = composit.random.split(random.next_key(), size)
+        return composit.vmap(within, in_axes=(0, *dims), out_axes=out_dims)(keys, *args, **kwargs)
+
+    batched = _transformed(over)
     return functools.wraps(func)(func_by_records.with_rules(batched, randomness))
+
+
+def _length(value: Any, dims: Any) -> int | None:
+    """How many slices there are; None where nothing says."""
+    if isinstance(value, LazyTensor):
+        return None if dims is None else int(value.shape[dims])
+    if not isinstance(value, (dict, list, tuple)):
+        return None
+    keys = value if isinstance(value, dict) else range(len(value))
+    is_each = isinstance(dims, (dict, list, tuple))
+    found = (_length(value[key], dims[key] if is_each else dims) for key in keys)
+    return next((length for length in found if length is not None), None)
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -63,11 +63,19 @@ def _get_item(self: Tensor, index: Any) -> Any:
     made = _core.follow(get_item, (self, index), {})
     if made is not NotImplemented:
         return made
+    _check_steps(index)
     is_basic = _is_basic(index)
     if not is_basic:
         index = _as_places(index)
     name = "select" if isinstance(index, int) else "slice" if is_basic else "index"
     return calling.call(get_item, name, is_basic, (self, index), {})
+
+
+def _check_steps(index: Any) -> None:
+    """ValueError for slices that go backwards."""
+    for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(part, slice) and isinstance(part.step, int) and part.step <= 0:
+            raise ValueError(with_location("step must be greater than zero"))
 
 
 def _as_places(index: Any) -> Any:
@@ -82,6 +90,7 @@ def _as_places(index: Any) -> Any:
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
+    _check_steps(index)
     is_basic = _is_basic(index)
     writing.check_writable(self, is_view=is_basic)
     if not is_basic:
@@ -182,8 +191,8 @@ def _type_as(self: Any, other: Any) -> Any:
 def _in_place_view(name: str) -> Any:
     view = calling.methods[name]
 
-    def method(self: Any, *args: Any) -> Any:
-        made = view(self, *args)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = view(self, *args, **kwargs)
         self._lazy, self._record = made._lazy, made._record
         self._root = None if made._root is self else made._root  # no tensor is a view of itself
         return self

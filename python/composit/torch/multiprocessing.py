@@ -37,9 +37,7 @@ def spawn(
     """Runs fn(i, *args) in `nprocs` processes. RuntimeError where one of them fails; without join
     the processes."""
     context: Any = multiprocessing.get_context(start_method)
-    processes = [
-        context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)
-    ]
+    processes = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
     for process in processes:
         process.start()
     if not join:

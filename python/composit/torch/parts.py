@@ -5,7 +5,6 @@ whose names say so when they are used."""
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -33,8 +32,8 @@ _elsewhere = {
 
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
-    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "hub", "library", "mps", "mtia",
-    "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
+    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "hub", "library", "mps",
+    "mtia", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
     "utils.cpp_extension", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
     "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable", "nn.attention",
     "autograd.profiler", "autograd.graph", "autograd.forward_ad",
@@ -84,8 +83,8 @@ def _name(path: str) -> Any:
     made = _Unbuilt(path.rpartition(".")[2], (), {
         "_path": path, "__module__": path.rpartition(".")[0],
         "__doc__": "Not built: what uses it is refused.",
+        "__init_subclass__": classmethod(_refuse_subclass),
     })  # fmt: skip
-    made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment, method-assign]
     return made
 
 
@@ -93,7 +92,7 @@ def _is_unbuilt(short: str) -> bool:
     return any(short == part or short.startswith(f"{part}.") for part in _unbuilt)
 
 
-class _Parts(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _Parts:
     """Finds the modules that have no file."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
@@ -103,7 +102,8 @@ class _Parts(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         short = fullname.removeprefix(f"{_ROOT}.")
         if short not in _elsewhere and not _is_unbuilt(short):
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        loader: Any = self
+        return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
     def create_module(self, spec: Any) -> None:
         """None: an ordinary module."""
@@ -128,7 +128,7 @@ def _of_unbuilt(module: str, name: str) -> Any:
     return _name(f"{module}.{name}")
 
 
-sys.meta_path.append(_Parts())
+sys.meta_path.append(_Parts())  # type: ignore[arg-type]
 
 
 def getter(package: str, names: tuple[str, ...] = ()) -> Callable[[str], Any]:
@@ -140,8 +140,6 @@ def getter(package: str, names: tuple[str, ...] = ()) -> Callable[[str], Any]:
         path = f"{short}.{name}".lstrip(".")
         if name in names or path in _elsewhere or path in _unbuilt:
             return importlib.import_module(f"{package}.{name}")
-        raise AttributeError(
-            f"{package}.{name} is not built yet; docs/torch.md lists what is."
-        )
+        raise AttributeError(f"{package}.{name} is not built yet; docs/torch.md lists what is.")
 
     return get

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import pickletools
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, BinaryIO
@@ -16,7 +15,7 @@ from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
-from composit.torch import archives, calling, dtypes
+from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.nn.parameter import Parameter
 
@@ -114,6 +113,8 @@ def save(
     try:
         metadata = {_KEY: json.dumps(_described(obj, "", tensors))}
     except _Unsaid:
+        from composit.torch import archives
+
         content = archives.content(obj, pickle_module, pickle_protocol)
         if hasattr(f, "write"):
             f.write(content)
@@ -148,7 +149,7 @@ def load(
         where = f"load: {getattr(f, 'name', 'the stream')}"
         file = io.BytesIO(content)
         if content.startswith(_FIRST_OF_ARCHIVES):
-            return archives.load(where, file, map_location, weights_only, pickle_module)
+            return _archived(where, file, map_location, weights_only, pickle_module)
         _refuse_pickles(where, file)
         return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content))
     path = checked_path(f)
@@ -158,10 +159,16 @@ def load(
     except ValueError:
         with open(path, "rb") as opened:
             if opened.read(4) == _FIRST_OF_ARCHIVES:
-                return archives.load(where, opened, map_location, weights_only, pickle_module)
+                return _archived(where, opened, map_location, weights_only, pickle_module)
             _refuse_pickles(where, opened)
         raise
     return _loaded(where, tensors, metadata)
+
+
+def _archived(where: str, file: BinaryIO, *options: Any) -> Any:
+    from composit.torch import archives  # with Python's zipfile, which takes long to load
+
+    return archives.load(where, file, *options)
 
 
 def _refuse_pickles(where: str, file: BinaryIO) -> None:
@@ -184,6 +191,8 @@ def _refuse_pickles(where: str, file: BinaryIO) -> None:
 def _is_pickle_of_text(file: BinaryIO) -> bool:
     """Whether it begins with a pickle. Those of protocols 0 and 1 have no mark: their instructions
     are read, to the end of the first pickle, and not followed."""
+    import pickletools
+
     try:
         for _ in pickletools.genops(file):
             pass

@@ -1,5 +1,5 @@
-"""Typed constructors: torch.LongTensor, torch.FloatTensor and others, which are also asked about with
-isinstance."""
+"""Typed constructors: torch.LongTensor, torch.FloatTensor and others, which are also asked about
+with isinstance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Typed(type):
     dtype: dtypes.dtype
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, TensorBase) and value.dtype is cls.dtype  # type: ignore[attr-defined]
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
         """A tensor of zeros of these lengths, or of the numbers of a sequence or an array."""

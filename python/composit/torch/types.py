@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Union
+from typing import Any
 
 from composit.torch.dtypes import Size, device, dtype
 from composit.torch.tensor import Tensor
 
-Number = Union[int, float, bool]
-Device = Union[device, str, int, None]
-FileLike = Union[str, os.PathLike[str], Any]
+Number = int | float | bool
+Device = device | str | int | None
+FileLike = str | os.PathLike[str] | Any
 _int, _float, _bool, _dtype, _device, _size = int, float, bool, dtype, device, Size
-_TensorOrTensors = Union[Tensor, tuple[Tensor, ...]]
+_TensorOrTensors = Tensor | tuple[Tensor, ...]

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from torch_sides import check_same, outcome, peer, torch  # noqa: E402
+from torch_sides import check_same, outcome, peer, torch
 
 
 def three(t):
@@ -51,8 +51,10 @@ def replaced_parameters(t):
     m.weight = t.nn.Parameter(t.ones(1, 1))
     m.x = t.zeros(1)
     m.register_parameter("weight", t.nn.Parameter(t.ones(1, 1)))
-    return [n for n, _ in m.named_parameters()], [n for n, _ in m.named_buffers()], list(
-        m.state_dict()
+    return (
+        [n for n, _ in m.named_parameters()],
+        [n for n, _ in m.named_buffers()],
+        list(m.state_dict()),
     )
 
 
@@ -81,7 +83,7 @@ def module_list(t):
     m.insert(0, t.nn.Tanh())
     whole = str(m)
     del m[0:2]
-    return whole, str(m), str(m + [t.nn.ReLU()]), m[-1].__class__.__name__
+    return whole, str(m), str(m.__add__([t.nn.ReLU()])), m[-1].__class__.__name__
 
 
 def parameter_list(t):
@@ -166,8 +168,11 @@ def extra_state(t):
     a, b = t.nn.Sequential(Counting(3)), t.nn.Sequential(Counting(9))
     found = a.load_state_dict({}, strict=False)
     a.load_state_dict(b.state_dict())
-    return a[0].k, list(b.state_dict()), list(found.missing_keys), str(
-        a.load_state_dict(b.state_dict())
+    return (
+        a[0].k,
+        list(b.state_dict()),
+        list(found.missing_keys),
+        str(a.load_state_dict(b.state_dict())),
     )
 
 

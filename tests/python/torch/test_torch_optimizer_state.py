@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from torch_sides import check_same, peer, torch  # noqa: E402
+from torch_sides import check_same, peer, torch
 
 OPTIMISERS = {
     "SGD": {}, "SGD momentum": {"momentum": 0.9}, "Adam": {}, "Adam amsgrad": {"amsgrad": True},
@@ -234,9 +234,7 @@ def test_a_plateau_has_a_least_rate_for_each_group():
     def program(t):
         groups = [{"params": [t.ones(1, requires_grad=True)]} for _ in range(2)]
         optimizer = t.optim.SGD(groups, 1.0)
-        schedule = t.optim.lr_scheduler.ReduceLROnPlateau(
-            optimizer, patience=0, min_lr=[0.5, 0.01]
-        )
+        schedule = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=[0.5, 0.01])
         for loss in (1.0, 2.0, 3.0, 4.0):
             schedule.step(loss)
         state = {k: v for k, v in schedule.state_dict().items() if k in ("best", "last_epoch")}

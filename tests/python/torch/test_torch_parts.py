@@ -5,6 +5,7 @@ import importlib
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from torch_sides import check_same, outcome, peer, torch  # noqa: E402
+from torch_sides import check_same, outcome, peer, torch
 
 IMPORTED = {
     "nn.modules.conv": ("Conv2d", "_ConvNd"), "nn.modules.batchnorm": ("_BatchNorm", "_NormBase"),
@@ -204,8 +205,8 @@ def test_other_refusals_name_what_is_refused():
     assert not isinstance(torch.nn.ReLU(), torch.fx.GraphModule)
     with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
         torch.cuda.FloatTensor([1])
-    with pytest.raises(AttributeError, match="composit.torch.nothing is not built yet"):
-        torch.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match=r"composit\.torch\.nothing is not built yet"):
+        torch.nothing
     with pytest.raises(AttributeError, match="no setting 'benchmarks'"):
         torch.backends.cudnn.benchmarks = True
     torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark
@@ -257,14 +258,14 @@ def test_averages_of_models_are_pytorchs():
             rates.append(round(schedule.get_last_lr()[0], 7))
         batches = [t.tensor([[1.0, 2.0], [3.0, 5.0]]), t.tensor([[0.0, 2.0], [1.0, 1.0]])]
         swa.update_bn(batches, average)
-        numbers = [np.round(np.array(v.tolist()), 5).tolist() for v in average.state_dict().values()]
+        numbers = [np.round(v.numpy(), 5).tolist() for v in average.state_dict().values()]
         return rates, numbers, list(average.state_dict()), list(model.state_dict())
 
     for make in (
         lambda swa: {}, lambda swa: {"multi_avg_fn": swa.get_ema_multi_avg_fn(0.9)},
         lambda swa: {"avg_fn": swa.get_ema_avg_fn(0.5), "use_buffers": True},
     ):  # fmt: skip
-        mine, theirs = (outcome(lambda t: program(t, make), t) for t in (torch, peer))
+        mine, theirs = (outcome(partial(program, make=make), t) for t in (torch, peer))
         assert not isinstance(mine, str)
         np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-6)
         assert mine[2:] == theirs[2:]
@@ -286,7 +287,7 @@ def test_a_share_of_a_dataset_is_pytorchs():
         for sampler in each:
             sampler.set_epoch(epoch)
         orders.append([list(sampler) for sampler in each])
-        assert sorted(sum(orders[-1], [])) == list(range(6))
+        assert sorted(i for each in orders[-1] for i in each) == list(range(6))
     assert orders[0] == orders[1] != orders[2]
 
 
@@ -296,6 +297,41 @@ def test_scalars_for_tensorboard(tmp_path):
         warnings.simplefilter("ignore")
         with torch.utils.tensorboard.SummaryWriter(tmp_path) as writer:
             writer.add_scalar("loss", torch.tensor(0.5), 3)
-            with pytest.raises(NotImplementedError, match="SummaryWriter.add_mesh"):
+            with pytest.raises(NotImplementedError, match=r"SummaryWriter\.add_mesh"):
                 writer.add_mesh("a", 1)
     assert list(tmp_path.iterdir())
+
+
+NAMED = {
+    "split": lambda t: t.arange(4.0).split(split_size=2),
+    "split of tensor": lambda t: t.split(tensor=t.arange(4.0), split_size_or_sections=[1, 3]),
+    "permute": lambda t: t.ones(2, 3).permute(dims=(1, 0)).shape,
+    "reshape": lambda t: t.ones(2, 3).reshape(shape=(3, 2)).shape,
+    "view": lambda t: (t.ones(2, 3).view(size=(6,)).shape, t.ones(2).view(dtype=t.int32)),
+    "flip": lambda t: t.flip(t.arange(3), dims=(0,)),
+    "tile": lambda t: t.tile(t.arange(2), dims=(2,)),
+    "repeat": lambda t: t.arange(2).repeat(repeats=(2, 1)),
+    "expand": lambda t: t.ones(1, 2).expand(size=(3, 2)).shape,
+    "stacked": lambda t: (t.hstack(tensors=(t.ones(1), t.ones(1))), t.vstack(tensors=(t.ones(1),))),
+    "products": lambda t: (t.mm(t.ones(1, 2), mat2=t.ones(2, 1)), t.mv(t.ones(1, 2), vec=t.ones(2)),
+                           t.bmm(t.ones(1, 1, 1), mat2=t.ones(1, 1, 1)),
+                           t.dot(t.ones(2), tensor=t.ones(2)), t.kron(t.ones(1), other=t.ones(1)),
+                           t.baddbmm(t.ones(1), batch1=t.ones(1, 1, 1), batch2=t.ones(1, 1, 1))),
+    "swapaxes": lambda t: t.ones(2, 3).swapaxes(axis0=0, axis1=1).shape,
+    "in place": lambda t: t.ones(2, 3).transpose_(dim0=0, dim1=1).unsqueeze_(dim=0).shape,
+    "sections": lambda t: (t.arange(4).tensor_split(sections=2), t.arange(4).hsplit(sections=2),
+                           t.tensor_split(t.arange(4), indices=(1, 3))),
+    "size": lambda t: (t.zeros(size=(2,)), t.ones(size=(1, 2)), t.rand(size=(3,)).shape,
+                       t.randn(size=(2, 2)).shape, t.empty(size=(2,)).shape),
+    "igamma": lambda t: t.igamma(t.ones(1), other=t.ones(1)) > 0,
+    "grad": lambda t: t.autograd.grad((x := t.ones(1, requires_grad=True)) * 2, x,
+                                      only_inputs=True, allow_unused=True),
+    "modules": lambda t: len(list(
+        t.nn.Sequential(*[t.nn.ReLU()] * 2).modules(remove_duplicate=False)
+    )),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_arguments_have_pytorchs_names(name):
+    check_same(NAMED[name])

@@ -43,7 +43,7 @@ def _attention(
         mask = cnp.asarray(causal) if mask is None else mask + causal
     if scale is not None and not math.isclose(scale, 1 / math.sqrt(size), rel_tol=1e-12):
         query = query * (scale * math.sqrt(size))
-    is_blind = attn_mask is not None and attn_mask.dtype == np.dtype("bool")
+    is_blind = attn_mask is not None  # a row of it may let a query look at nothing
     if dropout_p == 0 and not is_blind:
         return nn.scaled_dot_product_attention(query, key_, value, mask)
     scores = cnp.matmul(query, cnp.swapaxes(key_, -1, -2)) * (1 / math.sqrt(size))

@@ -27,6 +27,11 @@ def _batched(x: LazyTensor, weight: LazyTensor) -> tuple[LazyTensor, bool]:
     return (x, False) if x.ndim == weight.ndim else (x[None], True)
 
 
+def stride_lengths(stride: Any) -> tuple[int, ...]:
+    """A stride, one number or several, as several."""
+    return (stride,) if isinstance(stride, int) else tuple(stride)
+
+
 def convolved(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
               groups: int) -> LazyTensor:  # fmt: skip
     """Cross-correlation with torch's arguments."""
@@ -35,6 +40,8 @@ def convolved(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilatio
     stride, dilation = lengths(stride, count), lengths(dilation, count)
     if padding == "valid":
         padding = 0
+    if padding == "same" and any(n != 1 for n in stride_lengths(stride)):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
     if padding == "same":
         total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
         x = cnp.pad(x, [(0, 0), (0, 0)] + [(n // 2, n - n // 2) for n in total])

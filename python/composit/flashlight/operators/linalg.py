@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from composit import numpy as cnp
-from composit.flashlight.operators.reductions import root
+from composit.flashlight.operators.reductions import power_root, root
 from composit.flashlight.operators.table import operator
 
 _la = cnp.linalg
@@ -80,4 +80,4 @@ def _norm(away: Any, p: float) -> Any:
         return cnp.sum(cnp.astype(away != 0, away.dtype), axis=-1)
     if math.isinf(p):
         return cnp.max(away, axis=-1)
-    return cnp.power(cnp.sum(cnp.power(away, p), axis=-1), 1 / p)
+    return power_root(away, p, -1)

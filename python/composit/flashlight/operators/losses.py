@@ -24,7 +24,9 @@ def _nll(
     """-log_probabilities[target] over the axis of classes, 1 (0 of what has one axis)."""
     axis = 1 if log_probabilities.ndim > 1 else 0
     counts = target != ignore_index
-    safe = cnp.where(counts, target, 0)
+    classes = log_probabilities.shape[axis]
+    # No target counts from the end: negative ones are made too large, which the look refuses.
+    safe = cnp.where(counts, cnp.where(target < 0, classes, target), 0)
     zero = cnp.zeros((), log_probabilities.dtype)
     picked = cnp.take_along_axis(log_probabilities, cnp.expand_dims(safe, axis), axis=axis)
     losses = -cnp.squeeze(picked, axis)
@@ -38,7 +40,6 @@ def _nll(
         every = log_probabilities if weight is None else (
             log_probabilities * cnp.reshape(weight, shape)
         )  # fmt: skip
-        classes = log_probabilities.shape[axis]
         spread = cnp.where(counts, -cnp.sum(every, axis=axis) / classes, zero)
         losses = (1 - smoothing) * losses + smoothing * spread
     if reduction == 1:
@@ -86,15 +87,17 @@ def _smooth_l1(self, target, reduction=1, beta=1.0):
     away = cnp.abs(self - target)
     if beta == 0:
         return _reduced(away, reduction)
-    return _reduced(cnp.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction)
+    is_near = away < beta
+    near = cnp.where(is_near, away, cnp.zeros((), away.dtype))  # its square is finite
+    return _reduced(cnp.where(is_near, 0.5 * near * near / beta, away - 0.5 * beta), reduction)
 
 
 @operator("huber_loss")
 def _huber(self, target, reduction=1, delta=1.0):
     away = cnp.abs(self - target)
-    return _reduced(
-        cnp.where(away <= delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction
-    )
+    is_near = away <= delta
+    near = cnp.where(is_near, away, cnp.zeros((), away.dtype))  # its square is finite
+    return _reduced(cnp.where(is_near, 0.5 * near * near, delta * (away - 0.5 * delta)), reduction)
 
 
 @operator("binary_cross_entropy")

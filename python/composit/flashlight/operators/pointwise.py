@@ -79,24 +79,30 @@ def _gelu(self, *, approximate="none"):
     return 0.5 * self * (1 + cnp.tanh(inner))
 
 
+def _bounded(x: Any, least: Any, greatest: Any) -> Any:
+    """x between bounds, without a slope at the bounds themselves; NaN stays."""
+    above = cnp.where(x >= greatest, cast(greatest, x.dtype), x)
+    return cnp.where(x <= least, cast(least, x.dtype), above)
+
+
 @operator("relu6")
 def _relu6(self):
-    return cnp.clip(self, 0, 6)
+    return _bounded(self, 0, 6)
 
 
 @operator("hardtanh")
 def _hardtanh(self, min_val=-1, max_val=1):
-    return cnp.clip(self, min_val, max_val)
+    return _bounded(self, min_val, max_val)
 
 
 @operator("hardsigmoid")
 def _hardsigmoid(self):
-    return cnp.clip(self + 3, 0, 6) / 6
+    return nn.hardsigmoid(self)
 
 
 @operator("hardswish")
 def _hardswish(self):
-    return self * cnp.clip(self + 3, 0, 6) / 6
+    return nn.hardswish(self)
 
 
 @operator("mish")
@@ -119,13 +125,15 @@ def _log_sigmoid(self):
 
 @operator("elu")
 def _elu(self, alpha=1, scale=1, input_scale=1):
-    below = cnp.minimum(self, 0) * input_scale
-    return cnp.where(self > 0, self * scale, cnp.expm1(below) * (alpha * scale))
+    # What is not chosen must not overflow, and the slope at 0 is that of the exponential.
+    is_above = self > 0
+    below = cnp.where(is_above, cast(0, self.dtype), self) * input_scale
+    return cnp.where(is_above, self * scale, cnp.expm1(below) * (alpha * scale))
 
 
 @operator("celu")
 def _celu(self, alpha=1.0):
-    return cnp.where(self > 0, self, cnp.expm1(cnp.minimum(self, 0) / alpha) * alpha)
+    return _elu(self, alpha, 1, 1 / alpha)
 
 
 @operator("selu")
@@ -159,7 +167,7 @@ def _hardshrink(self, lambd=0.5):
 
 @operator("softshrink")
 def _softshrink(self, lambd=0.5):
-    return cnp.sign(self) * cnp.maximum(cnp.abs(self) - lambd, 0)
+    return nn.softshrink(self, lambd)
 
 
 @operator("glu")

@@ -64,7 +64,22 @@ def _joined(first: Any, second: Any) -> Any:
     return np.promote_types(first, second)
 
 
-_of_numbers = ((bool, "bool"), (int, "int64"), (float, "float32"), (complex, "complex64"))
+_of_integers = ((bool, np.dtype("bool")), (int, np.dtype("int64")))
+# What floats and complex numbers are, and what integers become: composit.torch sets them.
+_defaults = [FLOAT, np.dtype("complex64")]
+
+
+def set_default(real: Any) -> None:
+    """Sets the dtype that Python's floats have beside integers, and that integers become."""
+    _defaults[:] = [real, np.dtype("complex128" if real == np.dtype("float64") else "complex64")]
+
+
+def _of_number(value: Any) -> Any:
+    """The dtype of a number of Python's."""
+    for kind, dtype in _of_integers:
+        if isinstance(value, kind):
+            return dtype
+    return _defaults[isinstance(value, complex)]
 
 
 def result_dtype(*operands: Any) -> Any:
@@ -77,7 +92,7 @@ def result_dtype(*operands: Any) -> Any:
             dtype = operand.dtype
         else:
             level = 2
-            dtype = next(np.dtype(name) for kind, name in _of_numbers if isinstance(operand, kind))
+            dtype = _of_number(operand)
         best[level] = _joined(best[level], dtype)
     result = None
     for dtype in best:
@@ -119,7 +134,7 @@ def together(*operands: Any) -> list[Any]:
 def floats(*operands: Any) -> list[Any]:
     """The same, integers in torch's default float."""
     dtype = result_dtype(*operands)
-    return _tensors(operands, dtype if is_floating(dtype) else FLOAT)
+    return _tensors(operands, dtype if is_floating(dtype) else _defaults[0])
 
 
 def _tensors(operands: Any, dtype: Any) -> list[Any]:
@@ -131,7 +146,7 @@ def _tensors(operands: Any, dtype: Any) -> list[Any]:
 
 def floating(x: LazyTensor) -> LazyTensor:
     """Integers in torch's default float."""
-    return x if is_floating(x.dtype) else cnp.astype(x, FLOAT)
+    return x if is_floating(x.dtype) else cnp.astype(x, _defaults[0])
 
 
 def only_floats(x: LazyTensor, what: str) -> None:

@@ -144,7 +144,7 @@ def _var(self, dim=None, *, correction=None, keepdim=False):
 @operator("std.correction")
 def _std(self, dim=None, *, correction=None, keepdim=False):
     axis, x = _flat(self, dim)
-    return cnp.std(x, axis=axis, ddof=_correction(None, correction), keepdims=keepdim)
+    return root(cnp.var(x, axis=axis, ddof=_correction(None, correction), keepdims=keepdim))
 
 
 @operator("var", "var.dim")
@@ -183,6 +183,7 @@ def _logsumexp(self, dim, keepdim=False):
     if isinstance(axis, int) or len(axis) == 1:
         return nn.logsumexp(x, axis if isinstance(axis, int) else axis[0], keepdim)
     top = nn.stop_gradient(cnp.max(x, axis=axis, keepdims=True))
+    top = cnp.where(cnp.isfinite(top), top, cnp.zeros((), x.dtype))
     total = cnp.log(cnp.sum(cnp.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdim else cnp.squeeze(total, axis)
 
@@ -243,7 +244,22 @@ def vector_norm(self: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False)
         return cnp.min(size, axis=axis, keepdims=keepdim)
     if ord == 0:
         return cnp.sum(cnp.astype(x != 0, size.dtype), axis=axis, keepdims=keepdim)
-    return cnp.power(cnp.sum(cnp.power(size, ord), axis=axis, keepdims=keepdim), 1 / ord)
+    return power_root(size, ord, axis, keepdim)
+
+
+def power_root(size: Any, p: float, axis: Any, keepdim: bool = False) -> Any:
+    """The p-norm of absolute values; slopes at zeros are 0, as torch has them."""
+    if p <= 0:
+        return cnp.power(cnp.sum(cnp.power(size, p), axis=axis, keepdims=keepdim), 1 / p)
+    zero, one = cnp.zeros((), size.dtype), cnp.ones((), size.dtype)
+    if p < 1:
+        is_zero = size == 0
+        powers = cnp.where(is_zero, zero, cnp.power(cnp.where(is_zero, one, size), p))
+    else:
+        powers = cnp.power(size, p)
+    total = cnp.sum(powers, axis=axis, keepdims=keepdim)
+    is_zero = total == 0
+    return cnp.where(is_zero, zero, cnp.power(cnp.where(is_zero, one, total), 1 / p))
 
 
 @operator("norm.ScalarOpt_dim")

@@ -29,9 +29,7 @@ class autocast:
     ) -> None:  # fmt: skip
         if not isinstance(device_type, str):
             raise ValueError(
-                with_location(
-                    f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
-                )
+                with_location(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
             )
         self.device, self._enabled, self._cache_enabled = device_type, enabled, cache_enabled
         self.fast_dtype = dtypes.by_name["bfloat16"] if dtype is None else dtype
@@ -65,9 +63,7 @@ class autocast:
         return within
 
 
-def custom_fwd(
-    fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None
-) -> Any:
+def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
     """A Function's forward as it is."""
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)

@@ -22,7 +22,6 @@ from composit.torch.tape import (
 )
 
 
-
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
     """The tensor itself, as variables and tensors are one; it requires a gradient from now on if
     that is asked for."""
@@ -35,11 +34,23 @@ def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> 
 
 
 __all__ = [
+    "Function",
+    "GradcheckError",
     "Variable",
-    "Function", "GradcheckError", "backward", "detect_anomaly",
-    "enable_grad", "function", "functional", "grad",
-    "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
-    "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
 ]  # fmt: skip
 
 __getattr__ = parts.getter(__name__)

@@ -212,7 +212,8 @@ class _TypedTensor(_Refused):
     pass
 
 
-for _name in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool"):
+_kinds = "Float Double Half BFloat16 Long Int Short Char Byte Bool"
+for _name in _kinds.split():
     globals()[f"{_name}Tensor"] = type(f"{_name}Tensor", (_TypedTensor,), {
         "__doc__": "AssertionError: there is no device.", "__module__": __name__,
     })  # fmt: skip

@@ -63,10 +63,12 @@ def _full(name: str, value: float) -> None:
     """zeros and the like, zeros_like and new_zeros."""
 
     def function(
-        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-        requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
+        *lengths: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+        device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+        memory_format: Any = None,
     ) -> Any:  # fmt: skip
         dtypes.check_device(device)
+        size = lengths if size is None else (size,)
         to = (dtype or dtypes.default()).numpy
         if out is not None:
             writing.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))

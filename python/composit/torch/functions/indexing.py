@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,33 @@ from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of
 
-for _name in ("gather", "index_select", "take", "take_along_dim"):
-    define(function_of(_name), _name)
+
+def from_zero(index: Any, length: int) -> Any:
+    """Indices that are counted from the first element alone: negative ones are made too large, so
+    that they are refused as those are."""
+    is_array = isinstance(index, LazyTensor) and index.dtype.kind == "i"
+    return cnp.where(index < 0, cast(length, index.dtype), index) if is_array else index
+
+
+def _along(name: str, operator: str | None = None, *, is_inplace: bool = False) -> None:
+    """Defines NAME(input, dim, index, ...), whose indices are counted from the first."""
+    function = function_of(operator or name)
+
+    @functools.wraps(function)
+    def checked(input: Any, dim: int, index: Any, *rest: Any, **options: Any) -> Any:
+        length = input.shape[axis_of(dim, input.ndim)] if input.ndim else 1
+        return function(input, dim, from_zero(index, length), *rest, **options)
+
+    define(checked, name, is_inplace=is_inplace)
+
+
+for _name in ("gather", "index_select"):
+    _along(_name)
 for _name in ("scatter_add", "index_add", "index_copy"):
-    define(function_of(_name), _name, is_inplace=True)
-define(function_of("index_fill.int_Scalar"), "index_fill", is_inplace=True)
+    _along(_name, is_inplace=True)
+_along("index_fill", "index_fill.int_Scalar", is_inplace=True)
+for _name in ("take", "take_along_dim"):
+    define(function_of(_name), _name)
 define(function_of("slice_scatter"), "slice_scatter")
 define(function_of("select_scatter"), "select_scatter")
 
@@ -30,6 +53,7 @@ def _scatter(
     """src written where index says, along a dimension."""
     if src is not None and not isinstance(src, LazyTensor):
         src, value = None, src
+    index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
     return function_of("scatter.src")(input, dim, index, src, value=value, reduce=reduce)
 
 
@@ -95,16 +119,34 @@ def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 def scatter_reduce_of(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
-    """src combined ("sum", "prod", "amax", "amin") with what is where index says."""
+    """src combined ("sum", "prod", "mean", "amax", "amin") with what is where index says."""
     from composit.flashlight.operators.indexing import _grid
 
-    functions = {"sum": cnp.add, "prod": cnp.multiply, "amax": cnp.maximum, "amin": cnp.minimum}
+    functions = {"sum": cnp.add, "prod": cnp.multiply, "mean": cnp.add, "amax": cnp.maximum,
+                 "amin": cnp.minimum}  # fmt: skip
     if reduce not in functions:
-        raise NotImplementedError(f"scatter_reduce: reduce={reduce!r} is not built yet.")
+        raise RuntimeError(
+            "reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce)
+        )
+    if not input.ndim:
+        rows = (cnp.reshape(x, (1,)) for x in (input, index, src))
+        first, at, added = rows
+        made = scatter_reduce_of(first, 0, at, added, reduce, include_self=include_self)
+        return cnp.reshape(made, ())
+    axis = axis_of(dim, input.ndim)
     copy = input.copied()
-    grid = _grid(index, axis_of(dim, input.ndim))
+    grid = _grid(from_zero(index, input.shape[axis]), axis)
     if not include_self:
-        first = {"sum": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
+        is_float = input.dtype.kind == "f"
+        most: Any = np.inf if is_float else np.iinfo(np.dtype(input.dtype)).max
+        least: Any = -np.inf if is_float else np.iinfo(np.dtype(input.dtype)).min
+        first = {"sum": 0, "mean": 0, "prod": 1, "amax": least, "amin": most}[reduce]
         copy[grid] = cast(first, input.dtype)
     functions[reduce].at(copy, grid, src[tuple(slice(0, n) for n in index.shape)])
-    return copy
+    if reduce != "mean":
+        return copy
+    start = cnp.ones if include_self else cnp.zeros
+    count = start(tuple(input.shape), input.dtype)
+    cnp.add.at(count, grid, cast(1, input.dtype))
+    count = cnp.maximum(count, cast(1, input.dtype))
+    return copy / count if input.dtype.kind in "fcV" else cnp.floor_divide(copy, count)

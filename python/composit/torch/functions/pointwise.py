@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,25 @@ def _arithmetic(name: str, *aliases: str) -> None:
 _arithmetic("add")
 _arithmetic("sub", "subtract")
 _arithmetic("mul", "multiply")
-_arithmetic("remainder")
-_arithmetic("fmod")
+
+
+def _division(name: str, operator: str) -> None:
+    """A division with a remainder, which PyTorch refuses for integers by 0."""
+    function = function_of(operator)
+
+    @functools.wraps(function)
+    def checked(input: Any, other: Any) -> Any:
+        is_integer = not isinstance(input, LazyTensor) or input.dtype.kind in "iub"
+        if isinstance(other, int) and other == 0 and is_integer:
+            raise RuntimeError("ZeroDivisionError")
+        return function(input, other)
+
+    define(checked, name, is_inplace=True)
+
+
+_division("remainder", "remainder.Tensor")
+_division("fmod", "fmod.Tensor")
+_division("floor_divide", "floor_divide")
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
               "bitwise_right_shift"):  # fmt: skip
     _arithmetic(_name)
@@ -114,7 +132,6 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 for _name, _row in {"not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
                     "greater_equal": "ge"}.items():  # fmt: skip
     define(function_of(f"{_row}.Tensor"), _name, is_inplace=True)
-define(function_of("floor_divide"), "floor_divide", is_inplace=True)
 define(function_of("copysign.Tensor"), "copysign", is_inplace=True)
 define(function_of("rsub.Tensor"), "rsub", is_method=False)
 for _name in ("maximum", "minimum", "fmax", "fmin", "logaddexp", "logaddexp2"):

@@ -4,12 +4,15 @@ torch's; for one seed they are the same anywhere."""
 from __future__ import annotations
 
 import secrets
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from composit import nn, random
 from composit import numpy as cnp
+from composit._core import with_location
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling, dtypes, writing
 from composit.torch.functions.arguments import integers
@@ -59,8 +62,46 @@ default_generator = Generator()
 default_generator.seed()
 
 
+class _Mapped:
+    """A call of a function by vmap: what draws within it are. "different": each slice has a key of
+    its own, of which the draws are made; "same": all slices have the draws of one; "error"."""
+
+    def __init__(self, randomness: str, key: Any = None) -> None:
+        self.randomness, self.key, self._count = randomness, key, 0
+
+    def __enter__(self) -> None:
+        _calls.mapped = [*_calls.mapped, self]
+
+    def __exit__(self, *_: Any) -> None:
+        _calls.mapped = _calls.mapped[:-1]
+
+    def next_key(self) -> Any:
+        """A key that was not used yet, of each slice."""
+        self._count += 1
+        return random.fold_in(self.key, self._count)
+
+
+class _Calls(threading.local):
+    mapped: Sequence[_Mapped] = ()  # of this thread, the outermost first
+
+
+_calls = _Calls()
+mapped = _Mapped
+
+
 def next_key(generator: Generator | None = None) -> Any:
-    """A key of the generator, or of the default one."""
+    """A key of the generator, or of the default one; within vmap as its randomness says."""
+    for call in reversed(_calls.mapped):
+        if call.randomness == "error":
+            raise RuntimeError(
+                with_location(
+                    "vmap: called random operation while in randomness error mode. Please either "
+                    "use the 'same' or 'different' randomness flags on vmap or perform the "
+                    "randomness operation out of vmap"
+                )
+            )
+        if call.randomness == "different":
+            return call.next_key()
     return (generator or default_generator).next_key()
 
 
@@ -114,10 +155,12 @@ def _made(lazy: Any, requires_grad: bool) -> Any:
 
 def _floats(name: str, draw: Any) -> None:
     def function(
-        *size: Any, generator: Any = None, dtype: Any = None, layout: Any = None,
-        device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+        *lengths: Any, size: Any = None, generator: Any = None, dtype: Any = None,
+        layout: Any = None, device: Any = None, requires_grad: bool = False,
+        pin_memory: bool = False,
     ) -> Any:  # fmt: skip
         dtypes.check_device(device)
+        size = lengths if size is None else (size,)
         lazy = drawn(draw, integers(size), dtype or dtypes.default(), generator)
         return _made(lazy, requires_grad)
 

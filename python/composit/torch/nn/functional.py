@@ -13,8 +13,10 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of
 from composit.torch import assigning, calling, writing
-from composit.torch.calling import define, torch_function
+from composit.torch.calling import define, functions, torch_function
 from composit.torch.functions import random
+from composit.torch.functions.indexing import from_zero
+from composit.torch.tape import no_grad
 
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
@@ -183,15 +185,37 @@ def _embedding(
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Any:  # fmt: skip
     """Rows of weight; the row padding_idx gets no gradient."""
-    if max_norm is not None or scale_grad_by_freq or sparse:
+    if scale_grad_by_freq or sparse:
         raise NotImplementedError(
-            with_location("embedding: max_norm, scale_grad_by_freq and sparse are not built yet.")
+            with_location("embedding: scale_grad_by_freq and sparse are not built yet.")
         )
     if padding_idx is not None:
         row = padding_idx % weight.shape[0]
         is_learnt = np.arange(weight.shape[0]).reshape(-1, 1) != row
         weight = cnp.where(is_learnt, weight, nn.stop_gradient(weight))
-    return nn.embedding(input, weight)
+    return nn.embedding(from_zero(input, weight.shape[0]), weight)
+
+
+_plain_embedding = calling.neural["embedding"]
+
+
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Rows of weight; the row padding_idx gets no gradient. With max_norm, rows that are read are
+    scaled down to that norm before, in the weight itself."""
+    if max_norm is not None:
+        with no_grad():
+            sizes = weight.detach().norm(norm_type, 1)
+            is_read = functions["zeros_like"](sizes).index_fill(0, input.reshape(-1), 1.0)
+            is_long = functions["logical_and"](is_read > 0, sizes > max_norm)
+            scale = functions["where"](is_long, max_norm / (sizes + 1e-7), 1.0)
+            weight.mul_(scale.to(weight.dtype).unsqueeze(1))
+    return _plain_embedding(input, weight, padding_idx, None, norm_type, scale_grad_by_freq, sparse)
+
+
+calling.neural["embedding"] = embedding
 
 
 @torch_function("one_hot", is_function=False, is_method=False, is_neural=True)
@@ -279,6 +303,11 @@ def instance_norm(
     bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Each channel of each sample normalised."""
+    if use_input_stats and math.prod(input._seen.shape[2:]) == 1:
+        raise ValueError(
+            with_location("Expected more than 1 spatial element when training, got input size "
+                          f"{input.shape}")
+        )  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
     return _normalized(_instance_norm, args)
 
@@ -348,6 +377,15 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 @torch_function("pad", is_function=False, is_method=False, is_neural=True)
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
+    if mode in ("reflect", "circular"):
+        for i in range(len(pad) // 2):
+            length, widths = input.shape[-1 - i], (pad[2 * i], pad[2 * i + 1])
+            if mode == "reflect" and max(widths) >= length:
+                raise RuntimeError(
+                    f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding "
+                    f"input dimension, but got: padding {widths} at dimension "
+                    f"{input.ndim - 1 - i} of input {list(input.shape)}"
+                )
     return function_of("pad")(input, list(pad), mode, value)
 
 

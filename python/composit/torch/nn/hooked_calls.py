@@ -20,9 +20,7 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise
 
 
-def _called(
-    module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _called(module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     for pre, with_kwargs in list(module._forward_pre_hooks.values()):
         args, kwargs = _before(module, pre, with_kwargs, args, kwargs)
     watch = None

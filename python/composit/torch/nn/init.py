@@ -102,7 +102,8 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 @in_default_state
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Normal, variance gain² 2 / (in + out)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
+    std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return normal_(tensor, 0.0, std, generator)
 
 
 @in_default_state
@@ -147,9 +148,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     """Of kernels of convolutions: each channel of the input to the same one of the output, as far
     as there are both."""
     if tensor.dim() not in (3, 4, 5):
-        raise ValueError(
-            with_location("Only tensors with 3, 4, or 5 dimensions are supported")
-        )
+        raise ValueError(with_location("Only tensors with 3, 4, or 5 dimensions are supported"))
     if tensor.shape[0] % groups:
         raise ValueError(with_location("dim 0 must be divisible by groups"))
     each = tensor.shape[0] // groups

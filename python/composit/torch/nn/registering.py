@@ -37,9 +37,7 @@ def check_kind(name: str, value: Any, what: str, wanted: str, kind: Any) -> None
 def check_name(module: Any, name: Any, what: str, group: dict[str, Any]) -> None:
     """TypeError or KeyError for a name that what is registered cannot have."""
     if not isinstance(name, str):
-        raise TypeError(
-            with_location(f"{what} name should be a string. Got {type_name(name)}")
-        )
+        raise TypeError(with_location(f"{what} name should be a string. Got {type_name(name)}"))
     if name not in group and hasattr(module, name):
         raise KeyError(f"attribute '{name}' already exists")
     if "." in name:

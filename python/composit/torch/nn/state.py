@@ -33,7 +33,7 @@ class IncompatibleKeys(
 
 
 def _persistent(module: Any) -> Iterator[tuple[str, Any]]:
-    """(name, tensor) of the module's own parameters and of its buffers that are part of its state."""
+    """(name, tensor) of the module's own parameters and of its persistent buffers."""
     yield from module._parameters.items()
     for name, tensor in module._buffers.items():
         if name not in module._non_persistent_buffers_set:
@@ -125,14 +125,14 @@ def _load_one(
     module: Any, name: str, tensor: Any, value: Any, key: str, is_assigned: bool,
     error_msgs: list[str],
 ) -> None:  # fmt: skip
-    value = _as_tensor(value)
-    if not isinstance(value, TensorBase):
+    given = _as_tensor(value)
+    if not isinstance(given, TensorBase):
         error_msgs.append(
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
-            f"object from checkpoint but received {type(value)}"
+            f"object from checkpoint but received {type(given)}"
         )
         return
-    value: Any
+    value = given
     if tensor.ndim == 0 and tuple(value.shape) == (1,):
         value = value[0]  # as PyTorch wrote single numbers before it had tensors without dimensions
     is_lazy = getattr(tensor, "is_uninitialized", False)

@@ -46,8 +46,7 @@ class LambdaLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """All but the optimiser and functions; of callable objects their attributes."""
         kept = [
-            None if isinstance(f, types.FunctionType) else dict(f.__dict__)
-            for f in self.lr_lambdas
+            None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas
         ]
         return {**super().state_dict(), "lr_lambdas": kept}
 
@@ -339,9 +338,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
         groups, is_list = optimizer.param_groups, isinstance(min_lr, (list, tuple))
         if is_list and len(min_lr) != len(groups):
-            raise ValueError(
-                with_location(f"expected {len(groups)} min_lrs, got {len(min_lr)}")
-            )
+            raise ValueError(with_location(f"expected {len(groups)} min_lrs, got {len(min_lr)}"))
         self.default_min_lr = None if is_list else min_lr
         self.min_lrs = list(min_lr) if is_list else [min_lr] * len(groups)
         self.eps, self.last_epoch = eps, 0

@@ -76,6 +76,13 @@ def _with_hooks(step: Any) -> Any:
 class Optimizer:
     """The base of optimisers: `update` says what a parameter becomes."""
 
+    _optimizer_step_pre_hooks: dict[int, Any]
+    _optimizer_step_post_hooks: dict[int, Any]
+    _optimizer_state_dict_pre_hooks: dict[int, Any]
+    _optimizer_state_dict_post_hooks: dict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: dict[int, Any]
+    _optimizer_load_state_dict_post_hooks: dict[int, Any]
+
     # The names of numbers in a parameter's state that its `numbers` counts on.
     kept_numbers: tuple[str, ...] = ()
     # Whether `step` is counted although `numbers` needs no count, as PyTorch's state has it.

@@ -29,9 +29,10 @@ class ParameterState(dict[str, Any]):
     is_touched = False
 
     def _show(self, name: str, value: Kept) -> Any:
-        shown = getattr(self, "_shown", None)
+        shown: dict[str, tuple[Any, int]] | None = getattr(self, "_shown", None)
         if shown is None:
-            shown = self._shown = {}
+            shown = {}
+            self._shown: dict[str, tuple[Any, int]] = shown
             ParameterState.is_touched = True
         held = shown.get(name)
         if held is None:
@@ -58,7 +59,7 @@ class ParameterState(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """What is under the name, or the default."""
-        return self[name] if name in self else default
+        return default if name not in self else self[name]  # noqa: SIM401
 
     def pop(self, name: str, *default: Any) -> Any:
         """Takes out what is under the name."""
@@ -110,17 +111,17 @@ class ParameterState(dict[str, Any]):
                     if held._version != version:
                         dict.__setitem__(self, name, Kept(held.item()))
             elif isinstance(value, TensorBase):
-                held: Any = value
+                put: Any = value
                 self._show(name, Kept(0))
-                self._shown[name] = (held, held._version)
-                dict.__setitem__(self, name, Kept(held.item()))
+                self._shown[name] = (put, put._version)
+                dict.__setitem__(self, name, Kept(put.item()))
             elif value is not None:
                 dict.__setitem__(self, name, Kept(value))
 
     def give_numbers(self) -> None:
         """After a step: writes the numbers into the tensors that others have."""
-        shown = getattr(self, "_shown", None)
-        for name in list(shown or ()):
+        shown: dict[str, tuple[Any, int]] = getattr(self, "_shown", None) or {}
+        for name in list(shown):
             value = dict.get(self, name)
             if type(value) is Kept:
                 held = shown[name][0]

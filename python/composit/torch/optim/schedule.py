@@ -22,13 +22,15 @@ def set_rate(group: dict[str, Any], rate: Any) -> None:
     held = group["lr"]
     if isinstance(held, TensorBase):
         tensor: Any = held
-        tensor.data.fill_(rate.item() if isinstance(rate, TensorBase) else rate)  # type: ignore[attr-defined]
+        number: Any = rate
+        tensor.data.fill_(number.item() if isinstance(rate, TensorBase) else number)
     else:
         group["lr"] = rate
 
 
 def _plain(rate: Any) -> Any:
-    return rate.detach().clone() if isinstance(rate, TensorBase) else rate  # type: ignore[attr-defined]
+    tensor: Any = rate
+    return tensor.detach().clone() if isinstance(rate, TensorBase) else rate
 
 
 class LRScheduler:

@@ -13,8 +13,15 @@ from composit.torch.nn.modules.normalisation import _BatchNorm
 from composit.torch.optim.schedule import LRScheduler
 from composit.torch.tape import no_grad
 
-__all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
-           "get_swa_multi_avg_fn", "update_bn"]  # fmt: skip
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]  # fmt: skip
 
 
 def _check_decay(decay: float) -> None:

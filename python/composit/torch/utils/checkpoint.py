@@ -8,7 +8,7 @@ from typing import Any
 
 from composit._core import with_location
 
-__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_debug_enabled", "noop_context_fn"]
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
 
 
 def noop_context_fn() -> Any:

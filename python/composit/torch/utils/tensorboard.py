@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from typing import Any, NoReturn
 
 from composit._core import with_location
 
+_load = importlib.import_module
 try:
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
-    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    Event = _load("tensorboard.compat.proto.event_pb2").Event
+    Summary = _load("tensorboard.compat.proto.summary_pb2").Summary
+    EventFileWriter = _load("tensorboard.summary.writer.event_file_writer").EventFileWriter
 except ImportError as _error:
     raise ModuleNotFoundError(
         f"torch.utils.tensorboard needs the package tensorboard: {_error}", name="tensorboard"

@@ -49,7 +49,8 @@ _bases = {
     "_ConvNd": convolutions._Convolution, "_ConvTransposeNd": convolutions._Transposed,
     "_BatchNorm": normalisation._BatchNorm, "_NormBase": normalisation._ByChannel,
     "_InstanceNorm": normalisation._InstanceNorm, "_MaxPoolNd": pools._MaxPool,
-    "_Loss": losses._Loss, "_WeightedLoss": losses._WeightedLoss, "_AvgPoolNd": pools._AvgPool, "_DropoutNd": pools._DropoutNd,
+    "_AvgPoolNd": pools._AvgPool, "_DropoutNd": pools._DropoutNd, "_Loss": losses._Loss,
+    "_WeightedLoss": losses._WeightedLoss,
 }  # fmt: skip
 
 

@@ -55,9 +55,9 @@ class _ByChannel(Module):
     ) -> None:
         # States of version 1 have no number of batches.
         key = prefix + "num_batches_tracked"
-        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats:
-            if key not in state_dict:
-                state_dict[key] = self.num_batches_tracked
+        is_old = (local_metadata.get("version") or 0) < 2
+        if is_old and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
     def reset_running_stats(self) -> None:

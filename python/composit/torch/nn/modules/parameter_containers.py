@@ -180,11 +180,11 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """What is under the key, or the default."""
-        return self[key] if key in self else default
+        return default if key not in self else self[key]  # noqa: SIM401
 
     def fromkeys(self, keys: Any, default: Any = None) -> Any:
         """Another one, with the same value under each key."""
-        return ParameterDict({key: default for key in keys})
+        return ParameterDict(dict.fromkeys(keys, default))
 
     def keys(self) -> Any:
         """The names."""

@@ -133,6 +133,8 @@ _enter(module_of("Unfold", "unfold", "kernel_size, dilation=1, padding=0, stride
 _enter(module_of("Fold", "fold", "output_size, kernel_size, dilation=1, padding=0, stride=1"))
 _enter(module_of("CosineSimilarity", "cosine_similarity", "dim=1, eps=1e-8"))
 _enter(module_of("PairwiseDistance", "pairwise_distance", "p=2.0, eps=1e-6, keepdim=False"))
+
+
 class _DropoutNd(Module):
     """The base of all dropouts."""
 

@@ -18,7 +18,8 @@ class DataParallel(Module):
         self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0
     ) -> None:
         super().__init__()
-        self.module, self.device_ids, self.dim = module, [], dim
+        self.module, self.dim = module, dim
+        self.device_ids: list[Any] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module gives."""

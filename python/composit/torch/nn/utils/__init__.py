@@ -11,7 +11,8 @@ from composit.torch.tape import no_grad
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector",
-    "parametrizations", "parametrize", "rnn", "vector_to_parameters",
+    "parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn",
+    "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
@@ -63,3 +64,15 @@ def vector_to_parameters(vec: Any, parameters: Any) -> None:
         count = parameter.numel()
         parameter.copy_(vec[start : start + count].reshape(parameter.shape))
         start += count
+
+
+_hooked_norms = ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm")
+
+
+def __getattr__(name: str) -> Any:
+    """What loads when it is first used."""
+    if name not in _hooked_norms:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from composit.torch.nn.utils import hooked_norms
+
+    return getattr(hooked_norms, name)
