@@ -279,15 +279,10 @@ class Program:
         )
 
     def run_backward(self, words, _):
-        words = list(words)
-        value, sources = self.value(iter(words)), ()
-        sources = value.sources
-        if len(words) == 1 and words[0].split("[")[0] in self.places:  # a name, not a result
-            place = self.place(words[0])
-            sources = () if place.is_detached else place.memory.sources
-        if not sources or value.array.size != 1:
+        value = self.value(words)
+        if not value.sources or value.array.size != 1:
             raise ValueError("backward")
-        for source in sources:
+        for source in value.sources:
             source.has_gradient = True
         if value.elements is not None and value.elements.requires_grad:
             value.elements.sum().backward(retain_graph=True)

@@ -15,13 +15,16 @@
 #pragma once
 
 #include "composit/eager/cell.h"
+#include "composit/eager/recording.h"
 #include "composit/ir/array.h"
 #include "composit/ir/node.h"
 #include "composit/nn/training.h"
 #include "composit/numpy/indexing.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -42,16 +45,25 @@ class Variable {
     // The value of its only element. ValueError for other numbers of elements, and complex ones.
     [[nodiscard]] double number() const;
     [[nodiscard]] bool is_parameter() const;
+    // Whether no recorded operation made it (PyTorch's is_leaf): parameters, and all through which
+    // no gradient goes.
+    [[nodiscard]] bool is_leaf() const;
+    // How often its memory was written, by any of its names but data().
+    [[nodiscard]] int64_t version() const;
 
     // A part that shares its memory: at({i}), at({Slice{0, 3}, j}). Where NumPy copies (indices
     // that are tensors), a variable of its own. IndexError as numpy::get_item.
     [[nodiscard]] Variable at(const numpy::Index& index) const;
     // The same elements in the same memory, through which no gradient goes.
     [[nodiscard]] Variable detached() const;
+    // The same, of which writes are not counted (PyTorch's x.data): they are no error where an
+    // operation saved what is overwritten; its gradient is made of what is there then.
+    [[nodiscard]] Variable data() const;
     // The elements become those of `value`, cast and broadcast to this variable's dtype and shape,
     // in all that share its memory. Gradients go on to what the value was made of; a parameter, and
     // what is part of one, gets the values alone, and keeps the gradients of what was read before.
-    // ValueError where the shape does not fit, and where elements repeat.
+    // So does anything within NoGrad, or through detached() and data(). ValueError where the shape
+    // does not fit, and where elements repeat.
     void assign(const Variable& value) const;
     // A number in each: x.at({i}).assign(2.5).
     template <class T>
@@ -62,36 +74,61 @@ class Variable {
     // The same elements in memory of its own. Gradients go through.
     [[nodiscard]] Variable copied() const;
 
-    // Adds to the gradients of the parameters that this variable of one element was made from, as
-    // they were when it was made. ValueError where it was made from none, or has another number of
-    // elements.
-    void backward() const;
+    // Adds to the gradients of the parameters that this variable was made from, as they were when
+    // operations read them. `gradient` is what flows into it, of its shape and dtype: ones where it
+    // has one element and none is given. The records of its operations are freed, unless
+    // `retain_graph` keeps them for another backward.
+    // ValueError where it was made from no parameter, or has another number of elements and no
+    // gradient is given. RuntimeError, in PyTorch's words, where its records were freed, or where a
+    // value that an operation saved (see `apply`) was written since.
+    void backward(const std::optional<Tensor>& gradient = {}, bool retain_graph = false) const;
     // The gradients that were added up, where there are any: values, through which no other
     // gradient goes. ValueError for what is no parameter.
     [[nodiscard]] std::optional<Tensor> gradient() const;
     void forget_gradient() const;
+    // Calls `hook` with each gradient before it is added to a parameter's; what that returns is
+    // added instead. ValueError for what is no parameter.
+    using GradientHook = std::function<Tensor(const Tensor& gradient)>;
+    void register_hook(GradientHook hook) const;
 
     struct State;
 
   private:
     struct Memory;
     explicit Variable(std::shared_ptr<State> state) : state_(std::move(state)) {}
-    friend Variable made(Tensor tensor, const std::vector<Variable>& operands);
+    friend Variable made(Tensor tensor, const std::vector<Variable>& operands,
+                         std::string_view operation);
     // Of an element, a number that is known: false where `assign` has to take another way.
     bool write_number(const Variable& value) const;
-    void add_sources_of(const Variable& value) const;
+    void overwrite(const Variable& value) const;
+    void add_record_of(const Variable& value) const;
+    [[nodiscard]] Variable alias(bool is_counted) const;
 
     std::shared_ptr<State> state_;
 };
 
-// The variable of a tensor that was made from operands' tensors.
-[[nodiscard]] Variable made(Tensor tensor, const std::vector<Variable>& operands);
+// The variable of a tensor that was made from operands' tensors, on the tape unless the thread is
+// within NoGrad. `operation` is the name that PyTorch has for what made it, if it is to save what
+// PyTorch's operation saves (see `apply`).
+[[nodiscard]] Variable made(Tensor tensor, const std::vector<Variable>& operands,
+                            std::string_view operation = {});
 
-// What a function of tensors makes of variables.
+// What a function of tensors makes of variables. Its gradient is that of the values that it was
+// given, whatever is written later.
 template <class Function, class... Variables>
+    requires(std::is_same_v<Variables, Variable> && ...)
 [[nodiscard]] Variable apply(const Function& function, const Variables&... variables) {
-    static_assert((std::is_same_v<Variables, Variable> && ...));
     return made(function(variables.tensor()...), {variables...});
+}
+// The same for an operation of PyTorch's: apply("mul", [](…) { return a * b; }, a, b). It saves the
+// values that PyTorch's saves (saved_values.h), of operands in PyTorch's order: where one of them
+// is written before backward(), that is PyTorch's error; written through data(), the gradient is
+// made of what is there then.
+template <class Function, class... Variables>
+    requires(std::is_same_v<Variables, Variable> && ...)
+[[nodiscard]] Variable apply(std::string_view operation, const Function& function,
+                             const Variables&... variables) {
+    return made(function(variables.tensor()...), {variables...}, operation);
 }
 
 // The values of two variables of one dtype and shape change places.

@@ -177,7 +177,7 @@ void Program::run_statement(const Line& line) {
     } else if (kind == "print") {
         print(variable_of(words).value());
     } else if (kind == "backward") {
-        variable_of(words).backward();
+        variable_of(words).backward({}, true);  // more of it may follow
     } else if (kind == "forget") {
         named(take()).forget_gradient();
     } else if (kind == "step") {

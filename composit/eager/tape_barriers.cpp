@@ -1,0 +1,154 @@
+#include "composit/eager/tape_barriers.h"
+
+#include "composit/ir/body.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/operators.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace composit::eager {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+bool is_same_node(const Tensor& a, const Tensor& b) { return &a.node() == &b.node(); }
+
+// A graph that is cut at barriers.
+class CutGraph {
+  public:
+    CutGraph(const FlowRule& rule, const Tensors& inputs, const std::vector<Barrier>& barriers)
+        : rule_(rule), inputs_(inputs) {
+        for (const Barrier& barrier : barriers) {
+            if (!barrier.is_hook) continue;
+            const Tensor& at = barrier.sinks[0];
+            hooked_.push_back(at);
+            stand_ins_.push_back(
+                ir::input("hooked" + std::to_string(hooked_.size()), at.dtype(), at.shape()));
+        }
+        for (const Barrier& barrier : barriers) {
+            begins_.push_back(sinks_.size());
+            for (const Tensor& sink : barrier.sinks) {
+                sinks_.push_back(sink);
+                hook_before_.push_back(barrier.is_hook ? std::nullopt : hook_at(sink));
+            }
+        }
+        begins_.push_back(sinks_.size());
+    }
+
+    size_t begin_of(size_t barrier) const { return begins_[barrier]; }
+
+    struct Found {
+        Tensors inputs, sinks;  // sinks: of the barriers from `first` on
+    };
+    // What flows from `starts` into the inputs and into the sinks of the barriers from `first` on.
+    // `hook`: the barrier of hooks that it flows on from, at whose sink the graph is whole.
+    Found flow_on(const Tensors& starts, const Tensors& flows, size_t first,
+                  const Tensor* hook = nullptr) const {
+        const auto rest = static_cast<std::ptrdiff_t>(begins_[first]);
+        Tensors all = starts;
+        all.insert(all.end(), inputs_.begin(), inputs_.end());
+        all.insert(all.end(), sinks_.begin() + rest, sinks_.end());
+        if (all.size() == starts.size()) return {};
+        all = substituted(all, hooked_, stand_ins_, hook);
+        const auto middle = all.begin() + static_cast<std::ptrdiff_t>(starts.size());
+        Tensors found = rule_(Tensors(all.begin(), middle), flows, Tensors(middle, all.end()));
+        found = substituted(found, stand_ins_, hooked_, nullptr);
+        const auto of_sinks = found.begin() + static_cast<std::ptrdiff_t>(inputs_.size());
+        Found made{Tensors(found.begin(), of_sinks), Tensors(of_sinks, found.end())};
+        for (size_t i = 0; i < made.sinks.size(); ++i) {
+            const std::optional<Tensor>& before = hook_before_[begins_[first] + i];
+            if (before && !(hook && is_same_node(*before, *hook)))  // it flows into the hooks first
+                made.sinks[i] = numpy::zeros_like(made.sinks[i]);
+        }
+        return made;
+    }
+
+  private:
+    std::optional<Tensor> hook_at(const Tensor& tensor) const {
+        for (const Tensor& at : hooked_)
+            if (is_same_node(at, tensor)) return at;
+        return std::nullopt;
+    }
+
+    // The graphs, with stand-ins for hooked tensors or back, but for the one at `but`.
+    static Tensors substituted(const Tensors& graphs, const Tensors& from, const Tensors& to,
+                               const Tensor* but) {
+        Tensors chosen, stand_ins;
+        for (size_t i = 0; i < from.size(); ++i) {
+            if (but && is_same_node(from[i], *but)) continue;
+            chosen.push_back(from[i]);
+            stand_ins.push_back(to[i]);
+        }
+        if (chosen.empty() || graphs.empty()) return graphs;
+        return ir::substitute(graphs, chosen, stand_ins);
+    }
+
+    const FlowRule& rule_;
+    const Tensors& inputs_;
+    Tensors hooked_, stand_ins_, sinks_;
+    std::vector<std::optional<Tensor>> hook_before_;  // of a sink that has hooks, too
+    std::vector<size_t> begins_;                      // where a barrier's sinks begin
+};
+
+}  // namespace
+
+std::vector<Ref<Record>> gradient_order(const std::vector<Ref<Record>>& records) {
+    std::vector<Ref<Record>> order;
+    std::unordered_map<const Record*, bool> is_done;  // else those below it are being visited
+    for (const Ref<Record>& start : records) {
+        std::vector<const Record*> open{start.get()};
+        while (!open.empty()) {
+            const Record* const record = open.back();
+            const auto known = is_done.find(record);
+            if (known == is_done.end()) {
+                is_done[record] = false;
+                const auto& operands = record->operands();
+                for (auto at = operands.rbegin(); at != operands.rend(); ++at) {
+                    const Record* const below = *at ? (*at)->record() : nullptr;
+                    if (below && !is_done.contains(below)) open.push_back(below);
+                }
+                continue;
+            }
+            open.pop_back();
+            if (known->second) continue;
+            known->second = true;
+            order.emplace_back(record);
+        }
+    }
+    std::reverse(order.begin(), order.end());
+    return order;
+}
+
+Tensors gradients_through(const FlowRule& rule, const Tensors& outputs, const Tensors& flows,
+                          const Tensors& inputs, const std::vector<Barrier>& barriers) {
+    const CutGraph graph(rule, inputs, barriers);
+    CutGraph::Found total = graph.flow_on(outputs, flows, 0);
+    size_t passed = 0;  // sinks of earlier barriers
+    for (size_t number = 0; number < barriers.size(); ++number) {
+        const Barrier& barrier = barriers[number];
+        const auto begin = total.sinks.begin() + static_cast<std::ptrdiff_t>(passed);
+        const auto end = begin + static_cast<std::ptrdiff_t>(barrier.sinks.size());
+        Tensors starts, going;
+        for (auto& [start, flow] : barrier.through(Tensors(begin, end))) {
+            starts.push_back(start);
+            going.push_back(flow);
+        }
+        passed += barrier.sinks.size();
+        if (starts.empty()) continue;
+        const Tensor* const hook = barrier.is_hook ? &barrier.sinks[0] : nullptr;
+        const CutGraph::Found more = graph.flow_on(starts, going, number + 1, hook);
+        for (size_t i = 0; i < more.inputs.size(); ++i)
+            total.inputs[i] = hook && is_same_node(inputs[i], *hook)
+                                  ? going[0]
+                                  : total.inputs[i] + more.inputs[i];
+        for (size_t i = 0; i < more.sinks.size(); ++i)
+            total.sinks[passed + i] = total.sinks[passed + i] + more.sinks[i];
+    }
+    return total.inputs;
+}
+
+}  // namespace composit::eager

@@ -1,0 +1,41 @@
+// What stands in the way of gradients through a graph: operations whose derivative somebody wrote,
+// and hooks on results. The graph is cut at these. What flows into a cut is given to the
+// derivative or the hooks, and what they return flows on from there, the latest cut first.
+#pragma once
+
+#include "composit/eager/tape.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace composit::eager {
+
+// The gradients of `ends`, in order, for what flows into `outputs`, one for each.
+using FlowRule = std::function<std::vector<Tensor>(const std::vector<Tensor>& outputs,
+                                                   const std::vector<Tensor>& flows,
+                                                   const std::vector<Tensor>& ends)>;
+
+struct Barrier {
+    // Where gradients arrive; none goes on from there through the graph.
+    std::vector<Tensor> sinks;
+    // What flows on, for what arrived at each sink: tensors of the graph, and what flows into them.
+    using Flow = std::vector<std::pair<Tensor, Tensor>>;
+    std::function<Flow(const std::vector<Tensor>& arrived)> through;
+    // It is of hooks on its only sink, from where `through`'s only flow goes on. That is the
+    // gradient of the sink itself, too.
+    bool is_hook = false;
+};
+
+// Records, each before those that its gradient goes on to; of two that are apart, the one that was
+// made later comes first. Those below the given ones are among them.
+[[nodiscard]] std::vector<Ref<Record>> gradient_order(const std::vector<Ref<Record>>& records);
+
+// The gradients of `inputs` by `rule`, through barriers in the order of gradients.
+[[nodiscard]] std::vector<Tensor> gradients_through(const FlowRule& rule,
+                                                    const std::vector<Tensor>& outputs,
+                                                    const std::vector<Tensor>& flows,
+                                                    const std::vector<Tensor>& inputs,
+                                                    const std::vector<Barrier>& barriers);
+
+}  // namespace composit::eager
