@@ -30,12 +30,12 @@ NAMES: Replacements = [
     (r": LazyTensor( \| np\.ndarray \| float)?( \| None)?(?=[,)= ])", ": Any"),
     (r": list\[LazyTensor\](?=[,)= ])", ": Iterable[Any]"),
     # Fields and methods of composit.torch's structs, and what makes such objects.
-    (r"\btypes\.M\w+DescriptorType = \.\.\.", "Any"),
+    (r"\b(?:types\.M\w+DescriptorType|getset_descriptor) = \.\.\.", "Any"),
     (
-        r"^(class (?:TraceFields|TorchFunction):\n    \"\"\".*\"\"\"\n)",
+        r"^(class (?:TraceFields|TorchFunction|GradFn):\n    \"\"\".*\"\"\"\n)",
         r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
     ),
-    (r"(def (?:wanted_places|follow)\(.*\)) -> object:", r"\1 -> Any:"),
+    (r"(def (?:wanted_places|follow|record_of)\(.*\)) -> object:", r"\1 -> Any:"),
     (
         r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|"
         r"alias)\(.*\)) -> object:",

@@ -1,6 +1,7 @@
 // Writes that stay in a trace: the tensor written takes the place of the result.
 #include "cell.h"
 #include "content.h"
+#include "tape.h"
 #include "torch_objects.h"
 
 namespace composit::python {
@@ -19,7 +20,8 @@ bool is_alone(const TensorObject* tensor) {
 }
 
 // Whether an operation that gradients go through, other than the one with that result, has the
-// operand at that place: a write then ends the recording, as composit/torch/versions.py needs.
+// operand at that place: a write then ends the recording, as saved values (composit/eager/tape.h)
+// need.
 bool may_be_saved(const TraceObject* trace, long long number, long long result) {
     const nb::int_ place(number);
     for (Py_ssize_t e = 0; e < PyList_GET_SIZE(trace->entries); ++e) {
@@ -47,11 +49,6 @@ bool may_take(const TraceObject* trace, nb::handle of, nb::handle result, bool i
     if (target->is_leaf || target->is_pending || is_there(target->record)) return false;
     if (is_there(made->root) || (is_there(made->record) && !is_detached)) return false;
     return type_seen(of) == type_seen(result) && !may_be_saved(trace, target->place, made->place);
-}
-
-void count_write(TensorObject* tensor) {
-    ++tensor->writes;
-    if (is_there(tensor->counter)) nb::handle(tensor->counter).attr("last") = tensor->writes;
 }
 
 bool assigned(nb::handle of, nb::handle result, bool is_detached) {
@@ -84,7 +81,7 @@ bool assigned(nb::handle of, nb::handle result, bool is_detached) {
     take_place(made->place, nb::steal(PyWeakref_NewRef(of.ptr(), nullptr)));
     target->place = made->place;
     if (!is_detached) target->is_tainted = made->is_tainted;
-    count_write(target);
+    counter_of(target)->count();
     return true;
 }
 

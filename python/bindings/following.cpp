@@ -2,9 +2,11 @@
 
 #include "bindings.h"
 #include "cell.h"
+#include "composit/eager/recording.h"
 #include "composit/ir/body.h"
 #include "content.h"
 #include "location.h"
+#include "tape.h"
 #include "torch_objects.h"
 
 #include <nanobind/stl/string.h>
@@ -45,16 +47,7 @@ int64_t flags_of_leaf(nb::handle value, Leaf& leaf) {
     const TensorObject* const tensor = as_tensor(value);
     if (tensor->is_pending) return -1;
     leaf.is_recorded = tensor->is_leaf;
-    if (!leaf.is_recorded) {
-        if (is_there(tensor->record)) return -1;
-        if (is_there(tensor->root)) {
-            const TensorObject* const root = as_tensor(tensor->root);
-            const bool was_recorded = is_there(root->record) || root->is_leaf;
-            const bool is_recorded_since =
-                is_there(root->record) && root->record != tensor->record_of_root;
-            if (tensor->is_tainted ? is_recorded_since : was_recorded) return -1;
-        }
-    }
+    if (!leaf.is_recorded && is_recorded(tensor)) return -1;
     return (leaf.is_recorded ? 1 : 0) + (tensor->is_tainted ? 2 : 0) + 4;
 }
 
@@ -165,7 +158,7 @@ class Pattern {
         is_view_ = nb::cast<bool>(state_.attr("is_view"));
         is_tainted_ = nb::cast<bool>(state_.attr("is_tainted"));
         kind_ = state_.attr("kind");
-        name_ = state_.attr("name");
+        name_ = ir::intern(nb::cast<std::string>(state_.attr("name")));
         has_record_ = !state_.attr("sources").is_none();
         if (has_record_)
             for (nb::handle source : state_.attr("sources"))
@@ -200,11 +193,11 @@ class Pattern {
         put(trace->state, state_);
         nb::object record = nb::none();
         if (has_record_) {
-            nb::list made;
-            made.append(name_);
-            for (const int64_t source : sources_)
-                append(made.ptr(), PyList_GET_ITEM(records, static_cast<Py_ssize_t>(source)));
-            record = std::move(made);
+            std::vector<Ref<eager::TapeNode>> operands(sources_.size());
+            for (size_t i = 0; i < operands.size(); ++i)
+                operands[i] =
+                    tape_node(PyList_GET_ITEM(records, static_cast<Py_ssize_t>(sources_[i])));
+            record = make_record(name_, std::move(operands));
         }
         nb::handle root;
         if (is_view_) {
@@ -230,7 +223,9 @@ class Pattern {
                 as_tensor(root)->is_shared = 1;
                 put(tensor->root, root);
                 if (!kind_.is_none()) tensor->number = static_cast<long long>(i) + 1;
-                put(tensor->record_of_root, record_of(root));
+                PyObject* const of_root = as_tensor(root)->record;
+                put(tensor->record_of_root, of_root ? of_root : Py_None);
+                share_counter(tensor, as_tensor(root));
             }
             append(tensors, nb::steal(PyWeakref_NewRef(made.ptr(), nullptr)));
             if (kind_.is_none()) return made;
@@ -252,7 +247,7 @@ class Pattern {
             append(trace->tensors, leaf.tensor);
             append(trace->records, leaf.is_recorded ? leaf.tensor : nb::none());
             if (leaf.is_recorded)
-                note_reading(as_tensor(leaf.tensor), content_of<LazyTensor>(leaf.lazy).tensor());
+                leaf_of(leaf.tensor).readings().note(content_of<LazyTensor>(leaf.lazy).tensor());
             append(trace->bound, leaf.lazy);
             append(trace->bound_places, nb::int_(leaf.place));
         }
@@ -263,7 +258,7 @@ class Pattern {
     // What the cycle collector must know.
     template <class Visit>
     int visit(Visit&& visit) const {
-        const nb::object* const all[] = {&function_, &default_, &state_, &kind_, &name_, &entry_};
+        const nb::object* const all[] = {&function_, &default_, &state_, &kind_, &entry_};
         for (const nb::object* held : all)
             if (const int stop = held->is_valid() ? visit(held->ptr()) : 0) return stop;
         for (const nb::object& like : likes_)
@@ -271,16 +266,11 @@ class Pattern {
         return 0;
     }
     void clear() {
-        for (nb::object* held : {&function_, &default_, &state_, &kind_, &name_, &entry_})
-            held->reset();
+        for (nb::object* held : {&function_, &default_, &state_, &kind_, &entry_}) held->reset();
         likes_.clear();
     }
 
   private:
-    static nb::handle record_of(nb::handle tensor) {
-        return is_there(as_tensor(tensor)->record) ? as_tensor(tensor)->record : Py_None;
-    }
-
     bool is_default() const {
         const nb::handle now = PyList_GET_ITEM(world().defaults->ptr(), 0);
         return now.ptr() == default_.ptr() || now.equal(default_);
@@ -318,7 +308,8 @@ class Pattern {
     std::vector<std::pair<nb::object, Check>> named_;
     nb::object state_;
     bool is_view_ = false, is_tainted_ = false, has_record_ = false;
-    nb::object kind_, name_;
+    nb::object kind_;
+    ir::Interned name_ = nullptr;
     mutable nb::object entry_;
     std::vector<int64_t> sources_;
     std::vector<nb::object> likes_;
@@ -356,8 +347,10 @@ nb::object match_step(nb::handle function, const nb::tuple& arguments) {
     return pattern->state();
 }
 
-// The results of a known backward() as gradients of the leaves at `leaves`.
-void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>& leaves) {
+// The results of a known backward() as gradients of the leaves at `leaves`; the records at `freed`
+// are freed.
+void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>& leaves,
+                    const nb::list& freed) {
     const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
     PyObject* const tensors = trace->tensors;
     PyObject* const likes = as_state(state)->results;
@@ -374,6 +367,8 @@ void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>&
         append(trace->records, nb::none());
         put(as_tensor(PyList_GET_ITEM(tensors, leaves[i]))->grad, made);
     }
+    for (nb::handle at : freed)
+        free_record(PyList_GET_ITEM(trace->records, PyLong_AsSsize_t(at.ptr())));
 }
 
 // Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
@@ -390,7 +385,7 @@ void write_step(nb::handle of, const nb::list& values, int64_t first,
             throw nb::python_error();
         const nb::handle value = PyList_GET_ITEM(values.ptr(), first + static_cast<int64_t>(i));
         content.replace(content_of<LazyTensor>(value).tensor());
-        ++as_tensor(tensor)->writes;
+        counter_of(as_tensor(tensor))->count();
     }
 }
 
@@ -417,7 +412,8 @@ nb::object follow(nb::handle function, PyObject* const* values, size_t count, Py
     auto* const trace = reinterpret_cast<TraceObject*>(now.ptr());
     const Given given{values, count, names};
     Matching matching(trace);
-    const Pattern* const pattern = known_pattern(trace, function, is_recording(), given, matching);
+    const Pattern* const pattern =
+        known_pattern(trace, function, eager::is_recording(), given, matching);
     return pattern ? pattern->follow(trace, matching, given) : nb::object();
 }
 
@@ -430,7 +426,8 @@ void bind_following(nb::module_& module) {
     module.def("match_step", match_step, nb::arg("function"), nb::arg("arguments"),
                "The state after a known step of an optimiser; else None.");
     module.def("make_gradients", make_gradients, nb::arg("trace"), nb::arg("state"),
-               nb::arg("leaves"), "The results of a known backward() as the leaves' gradients.");
+               nb::arg("leaves"), nb::arg("freed"),
+               "The results of a known backward() as the leaves' gradients; frees its records.");
     module.def("write_step", write_step, nb::arg("trace"), nb::arg("values"), nb::arg("first"),
                nb::arg("targets"), nb::arg("numbers"),
                "Writes an optimiser's results to its tensors.");

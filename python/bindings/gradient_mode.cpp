@@ -1,4 +1,5 @@
 // torch.no_grad and its like: whether operations are recorded, for each thread.
+#include "composit/eager/recording.h"
 #include "torch_objects.h"
 
 #include <cstddef>
@@ -8,8 +9,6 @@
 
 namespace composit::python {
 namespace {
-
-thread_local bool recording = true;
 
 // Sets it within a with block, which may be entered again while it is.
 struct SwitchObject {
@@ -49,8 +48,7 @@ void free_switch(PyObject* self) {
 }
 
 PyObject* enter(PyObject* self, PyObject*) {
-    as_switch(self)->before.push_back(recording);
-    recording = as_switch(self)->is_on;
+    as_switch(self)->before.push_back(eager::set_recording(as_switch(self)->is_on));
     Py_RETURN_NONE;
 }
 
@@ -60,7 +58,7 @@ PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
         PyErr_SetString(PyExc_RuntimeError, "the with block was not entered");
         return nullptr;
     }
-    recording = before.back();
+    eager::set_recording(before.back());
     before.pop_back();
     Py_RETURN_NONE;
 }
@@ -87,16 +85,14 @@ PyType_Spec switch_spec = {"composit._core.GradientSwitch", sizeof(SwitchObject)
 
 }  // namespace
 
-bool is_recording() { return recording; }
-
 void bind_gradient_mode(nb::module_& module) {
     PyObject* const type = PyType_FromSpec(&switch_spec);
     if (!type) throw nb::python_error();
     module.attr("GradientSwitch") = nb::steal(type);
-    module.def("is_recording", is_recording, "Whether this thread's operations are recorded.");
-    module.def(
-        "set_recording", [](bool is_on) { return std::exchange(recording, is_on); },
-        "Sets whether they are; returns whether they were.");
+    module.def("is_recording", eager::is_recording,
+               "Whether this thread's operations are recorded.");
+    module.def("set_recording", eager::set_recording,
+               "Sets whether they are; returns whether they were.");
 }
 
 }  // namespace composit::python

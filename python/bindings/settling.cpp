@@ -5,6 +5,7 @@
 #include "composit/ir/constant_array.h"
 #include "content.h"
 #include "interpreter_lock.h"
+#include "tape.h"
 #include "torch_objects.h"
 
 #include <algorithm>
@@ -69,12 +70,6 @@ struct Wanted {
     bool has_views = false;
 };
 
-bool is_freed(const PyObject* record) {
-    auto* const list = const_cast<PyObject*>(record);
-    const Py_ssize_t count = PyList_GET_SIZE(list);
-    return count > 0 && PyList_GET_ITEM(list, count - 1) == world().freed->ptr();
-}
-
 // Nothing where others are waiting for their values, or a result's graph is still wanted.
 std::optional<Wanted> wanted_of(const TraceObject* trace, bool with_gradients) {
     if (is_any_alive(world().recent->ptr()) ||
@@ -93,7 +88,8 @@ std::optional<Wanted> wanted_of(const TraceObject* trace, bool with_gradients) {
             if (object == Py_None) continue;
             const TensorObject* const tensor = as_tensor(object);
             if (tensor->lazy) continue;
-            if (is_there(tensor->record) && !is_freed(tensor->record)) return std::nullopt;
+            if (is_there(tensor->record) && !record_in(tensor->record).is_freed())
+                return std::nullopt;
             if (!is_there(tensor->root)) wanted.places.push_back(place);
         }
     }

@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "content.h"
 #include "held.h"
+#include "tape.h"
 
 #include <array>
 #include <cstddef>
@@ -26,12 +27,12 @@ template <class Object>
 constexpr std::array<size_t, 0> fields{};
 template <>
 constexpr std::array fields<TensorObject> = {
-    offsetof(TensorObject, lazy),    offsetof(TensorObject, record),
-    offsetof(TensorObject, root),    offsetof(TensorObject, record_of_root),
-    offsetof(TensorObject, grad),    offsetof(TensorObject, twin),
-    offsetof(TensorObject, twins),   offsetof(TensorObject, trace),
-    offsetof(TensorObject, counter), offsetof(TensorObject, like),
-    offsetof(TensorObject, hooks),   offsetof(TensorObject, post_hooks)};
+    offsetof(TensorObject, lazy),      offsetof(TensorObject, record),
+    offsetof(TensorObject, root),      offsetof(TensorObject, record_of_root),
+    offsetof(TensorObject, grad),      offsetof(TensorObject, twin),
+    offsetof(TensorObject, twins),     offsetof(TensorObject, trace),
+    offsetof(TensorObject, like),      offsetof(TensorObject, hooks),
+    offsetof(TensorObject, post_hooks)};
 template <>
 constexpr std::array fields<TraceObject> = {
     offsetof(TraceObject, bound),   offsetof(TraceObject, bound_places),
@@ -71,7 +72,8 @@ void dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     if constexpr (std::is_same_v<Object, TensorObject>) {
         if (as_tensor(self)->weak) PyObject_ClearWeakRefs(self);
-        delete as_tensor(self)->readings;
+        delete as_tensor(self)->leaf;
+        as_tensor(self)->counter.~Ref();
     }
     clear<Object>(self);
     type->tp_free(self);
@@ -92,20 +94,16 @@ constexpr PyMemberDef fact_at(const char* name, size_t offset) {
 }
 
 PyMemberDef tensor_members[] = {
-    object_at("_record", offsetof(TensorObject, record)),
-    object_at("_root", offsetof(TensorObject, root)),
     object_at("_record_of_root", offsetof(TensorObject, record_of_root)),
     object_at("_grad", offsetof(TensorObject, grad)),
     object_at("_twin", offsetof(TensorObject, twin)),
     object_at("_twins", offsetof(TensorObject, twins)),
-    object_at("_counter", offsetof(TensorObject, counter)),
     object_at("_trace", offsetof(TensorObject, trace)),
     object_at("_like", offsetof(TensorObject, like)),
     object_at("_hooks", offsetof(TensorObject, hooks)),
     object_at("_post_hooks", offsetof(TensorObject, post_hooks)),
     number_at("_mark", offsetof(TensorObject, mark)),
     number_at("_place", offsetof(TensorObject, place)),
-    number_at("_writes", offsetof(TensorObject, writes)),
     number_at("_number", offsetof(TensorObject, number)),
     fact_at("_is_leaf_with_grad", offsetof(TensorObject, is_leaf)),
     fact_at("_is_tainted", offsetof(TensorObject, is_tainted)),
@@ -149,7 +147,55 @@ int set_lazy(PyObject* self, PyObject* value, void*) {
     return done ? 0 : -1;
 }
 
+PyObject* get_root(PyObject* self, void*) {
+    PyObject* const root = as_tensor(self)->root;
+    return Py_NewRef(root ? root : Py_None);
+}
+
+PyObject* get_record(PyObject* self, void*) {
+    PyObject* const record = as_tensor(self)->record;
+    return Py_NewRef(record ? record : Py_None);
+}
+
+int set_record(PyObject* self, PyObject* value, void*) {
+    if (!value || value == Py_None) {
+        drop(as_tensor(self)->record);
+        return 0;
+    }
+    if (!is_record(value)) {
+        PyErr_SetString(PyExc_TypeError, "_record: a GradFn or None is required.");
+        return -1;
+    }
+    put(as_tensor(self)->record, value);
+    return 0;
+}
+
+// A view counts its writes where its root does.
+int set_root(PyObject* self, PyObject* value, void*) {
+    TensorObject* const tensor = as_tensor(self);
+    if (value && is_there(value)) {
+        if (!is_tensor_of_torch(value)) {
+            PyErr_SetString(PyExc_TypeError, "_root: a Tensor or None is required.");
+            return -1;
+        }
+        put(tensor->root, value);
+        share_counter(tensor, as_tensor(value));
+    } else if (is_there(tensor->root)) {
+        drop(tensor->root);
+        tensor->counter = nullptr;
+    }
+    return 0;
+}
+
+PyObject* version(PyObject* self, void*) {
+    const Ref<eager::VersionCounter>& counter = as_tensor(self)->counter;
+    return PyLong_FromLongLong(counter ? counter->version() : 0);
+}
+
 PyGetSetDef tensor_properties[] = {
+    {"_record", get_record, set_record, "The GradFn of what made it.", nullptr},
+    {"_root", get_root, set_root, "The Tensor that it is a view of.", nullptr},
+    {"_version", version, nullptr, "How often its memory was written.", nullptr},
     {"_lazy", get_lazy, set_lazy, "What it holds.", nullptr},
     {"_has_lazy", has_lazy, nullptr, "Whether its node was made, or its value is known.", nullptr},
     {"_seen", seen, nullptr, "What has its dtype and shape.", nullptr},
@@ -268,7 +314,6 @@ void follow_world(const nb::dict& said) {
     take(all.gradients, "gradients");
     take(all.enter, "enter");
     take(all.nobody, "nobody");
-    take(all.freed, "freed");
     take(all.restart, "restart");
     take(all.settle, "settle");
     all.most_states = nb::cast<long long>(said["most_states"]);
@@ -303,11 +348,6 @@ nb::object lazy_of(nb::handle tensor) {
     PyObject* const found = PyObject_GetAttr(tensor.ptr(), name);
     if (!found) throw nb::python_error();
     return nb::steal(found);
-}
-
-void note_reading(TensorObject* leaf, const ir::Tensor& held) {
-    if (!leaf->readings) leaf->readings = new eager::Readings;
-    leaf->readings->note(held);
 }
 
 nb::object new_tensor() {
@@ -353,27 +393,6 @@ void bind_torch_objects(nb::module_& module) {
                             {{Py_tp_members, program_members}});
     module.def("follow_world", follow_world, nb::arg("said"),
                "Where traces are, and what else the bindings of composit.torch need, by name.");
-    module.def(
-        "note_reading",
-        [](nb::handle leaf, const LazyTensor& held) {
-            note_reading(as_tensor(leaf), held.tensor());
-        },
-        nb::arg("leaf"), nb::arg("held"),
-        "A recorded operation reads what the leaf holds (composit/eager/readings.h).");
-    module.def(
-        "readings_before",
-        [](nb::handle leaf, const std::vector<Tensor>& outputs) {
-            nb::list found;
-            const eager::Readings* const readings = as_tensor(leaf)->readings;
-            if (!readings) return found;
-            const nb::object lazy = lazy_of(leaf);
-            const auto before = readings->before(content_of<LazyTensor>(lazy).tensor());
-            for (const Tensor& tensor : eager::reached(outputs, before))
-                found.append(wrap_copy(tensor));
-            return found;
-        },
-        nb::arg("leaf"), nb::arg("outputs"),
-        "What operations read of the leaf before it was written, and the outputs depend on.");
     thrower() = nb::cpp_function([] { std::rethrow_exception(std::exchange(thrown(), nullptr)); });
 }
 

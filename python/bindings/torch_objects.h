@@ -5,7 +5,8 @@
 
 #include "arguments.h"
 #include "bindings.h"
-#include "composit/eager/readings.h"
+#include "composit/base/ref.h"
+#include "composit/eager/version_counter.h"
 
 #include <nanobind/nanobind.h>
 
@@ -16,15 +17,18 @@ namespace composit::python {
 
 namespace nb = nanobind;
 
+class TensorLeaf;  // tape.h
+
 // TensorBase in composit/torch/calling.py says what each field is. A null reads as None, but for
 // `lazy`, which is no attribute then.
 struct TensorObject {
     PyObject ob_base;
     PyObject* weak;
-    PyObject *lazy, *record, *root, *record_of_root, *grad, *twin, *twins, *counter, *trace, *like,
-        *hooks, *post_hooks;
-    eager::Readings* readings;  // of a leaf that recorded operations read; else null
-    long long mark, place, writes;
+    PyObject *lazy, *record, *root, *record_of_root, *grad, *twin, *twins, *trace, *like, *hooks,
+        *post_hooks;
+    const TensorLeaf* leaf;              // where the tape refers to the tensor; else null
+    Ref<eager::VersionCounter> counter;  // null: nobody wrote, saved or shared its memory
+    long long mark, place;
     long long number;  // of a view that a function made with others, from 1 on; else 0
     char is_leaf, is_tainted, is_shared, is_pending, is_data;
 };
@@ -65,7 +69,6 @@ struct World {
     std::shared_ptr<nb::object> gradients;      // a list: the same of gradients
     std::shared_ptr<nb::object> enter;          // settling.enter
     std::shared_ptr<nb::object> nobody;         // a reference to what is no more
-    std::shared_ptr<nb::object> freed;          // the end of records that backward() freed
     std::shared_ptr<nb::object> restart;        // steps.restart
     std::shared_ptr<nb::object> settle;         // settling.settle_slowly
     std::shared_ptr<nb::object> set_views;      // settling.set_views
@@ -131,12 +134,10 @@ PyObject* guarded(Body&& body) noexcept {
 }
 
 void bind_torch_objects(nb::module_& module);
+void bind_tape(nb::module_& module);             // tape.cpp
 void bind_torch_functions(nb::module_& module);  // torch_functions.cpp
 void bind_gradient_mode(nb::module_& module);    // gradient_mode.cpp
 void bind_settling(nb::module_& module);         // settling.cpp
 void bind_assigning(nb::module_& module);        // assigning.cpp
-
-// Whether operations of this thread are recorded (torch.no_grad).
-bool is_recording();
 
 }  // namespace composit::python

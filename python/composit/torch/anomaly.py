@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from composit import _core
-from composit._core import with_location
+from composit._core import record_name, with_location
 from composit.torch import quiet
-from composit.torch.saved_values import camel
 
 
 class _Mode(threading.local):
@@ -113,7 +112,7 @@ def check_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> N
                 flow = flows.get((below, index))
                 if flow is not None and (below, index) not in ends and _is_nan(flow):
                     name = node.attributes.get("row", node.name)
-                    name = camel(_names.get(name, name))
+                    name = record_name(_names.get(name, name))
                     raise RuntimeError(f"{_text(name, number)} It was called at {node.location}.")
     finally:
         quiet.end(token)

@@ -6,19 +6,18 @@ from typing import Any
 
 from composit import _core
 from composit import numpy as cnp
-from composit._core import with_location
-from composit.torch import (
-    anomaly,
-    barriers,
-    quiet,
-    readings,
-    recorded_backward,
-    settling,
-    steps,
-    versions,
+from composit._core import (
+    GradFn,
+    Reaching,
+    below,
+    check_saved,
+    free_records,
+    gradients,
+    with_location,
 )
+from composit.torch import anomaly, barriers, quiet, recorded_backward, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
-from composit.torch.tape import free, is_grad_enabled, leaves_of
+from composit.torch.tape import is_grad_enabled
 
 
 def _incoming(output: Any, gradient: Any) -> Any:
@@ -43,39 +42,28 @@ def _chained(
     outputs: list[Any], incoming: list[Any], inputs: list[Any], records: list[Any],
     is_recording: bool, is_reached: Any = None,
 ) -> list[Any]:  # fmt: skip
-    """The gradients of tensors, from what flows into the outputs' nodes."""
-    has_barriers = barriers.has_barriers(records)
-
-    def by_graph(starts: list[Any], ends: list[Any]) -> list[Any]:
-        if not has_barriers:
-            return _by_graph(starts, incoming, ends)
-        given = (starts, incoming, ends, records, is_recording)
-        return barriers.chained(_by_graph, *given, is_reached)
-
-    def chain_rule(ends: list[Any]) -> list[Any]:
-        return versions.with_what_is_there(by_graph, outputs, ends, records, has_barriers)
-
-    starts = outputs + [x for record in records for x in getattr(record, "nodes", ())
-                        if x is not None]  # fmt: skip
-    found = readings.summed(chain_rule, inputs, starts)
-    # Each is a cell of its own, also where two are equal: writing into one leaves the others.
-    return [gradient.copied() for gradient in found]
+    """The gradients of tensors, from what flows into the outputs' nodes. Each is a cell of its own,
+    also where two are equal: writing into one leaves the others."""
+    if barriers.has_barriers(records):
+        found = barriers.between(records, is_recording, is_reached)
+        more = [x for record in records for x in getattr(record, "nodes", ()) if x is not None]
+        return gradients(_by_graph, outputs, incoming, inputs, records, more, found)
+    if anomaly.is_checking():
+        return gradients(_by_graph, outputs, incoming, inputs, records, [], [])
+    token = quiet.begin()
+    try:
+        return gradients(None, outputs, incoming, inputs, records, [], [])
+    finally:
+        quiet.end(token)
 
 
 def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
     anomaly.check_graph(outputs, incoming, inputs)
     token = quiet.begin()
     try:
-        # The core reads an output that flows into itself as ones: {loss: loss}.
-        incoming = [flow * cnp.ones((), flow.dtype) if flow.node == output.node else flow
-                    for output, flow in zip(outputs, incoming)]  # fmt: skip
-        return _core.nn.chain_rule(outputs, incoming, inputs)
+        return _core.chain_rule_of_flows(outputs, incoming, inputs)
     finally:
         quiet.end(token)
-
-
-def _reached(tensors: list[Any]) -> Any:
-    return versions.reaches({id(x if x._is_leaf_with_grad else x._record) for x in tensors})
 
 
 def _check(output: Any, number: int) -> None:
@@ -111,19 +99,19 @@ def backward(
     for number, output in enumerate(outputs):
         _check(output, number)
     incoming = [_incoming(output, gradient) for output, gradient in zip(outputs, given)]
-    leaves, records = leaves_of([record_of(output) for output in outputs])
+    leaves, records = below([record_of(output) for output in outputs])
     if learning is not None:
         learning.see(leaves, records)
     if inputs is not None:
         leaves = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
-    is_reached = None if inputs is None else _reached(leaves)
-    versions.check(records, is_reached)
+    is_reached = None if inputs is None else Reaching(leaves)
+    check_saved(records, is_reached)
     lazies = [output._lazy for output in outputs]
     found = _chained(lazies, incoming, leaves, records, create_graph, is_reached)
     for leaf, gradient in zip(leaves, found):
         accumulate(leaf, gradient, create_graph, records, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
-        free(records)
+        free_records(records)
     if learning is not None:
         learning.end()
 
@@ -132,7 +120,7 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
     """Adds a gradient to a leaf's grad, through its hooks."""
     made = wrapped(gradient, is_gradient=True)
     if create_graph:
-        made._record = ["AccumulateGradBackward0", *map(record_of, outputs)]
+        made._record = GradFn("AccumulateGradBackward0", map(record_of, outputs))
     else:
         made._is_tainted = True
     if leaf._hooks is not None:
@@ -175,10 +163,10 @@ def grad(
                 with_location("One of the differentiated Tensors does not require grad")
             )
     incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
-    leaves, records = leaves_of([record_of(output) for output in outs])
+    leaves, records = below([record_of(output) for output in outs])
     seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
-    is_reached = _reached(ins)
-    versions.check(records, is_reached)
+    is_reached = Reaching(ins)
+    check_saved(records, is_reached)
     lazies = [o._lazy for o in outs]
     found = _chained(lazies, incoming, ins, records, create_graph, is_reached)
     results: list[Any] = []
@@ -197,12 +185,12 @@ def grad(
         made = wrapped(gradient)
         if create_graph and is_grad_enabled():
             flows = [x for x in given if x is not None]
-            made._record = ["GradBackward0", *map(record_of, [*outs, *flows])]
+            made._record = GradFn("GradBackward0", map(record_of, [*outs, *flows]))
         else:
             made._is_tainted = True
         if tensor._hooks is not None:
             made = barriers.hooked(tensor._hooks, made)
         results.append(made)
     if not (create_graph if retain_graph is None else retain_graph):
-        free(records)
+        free_records(records)
     return tuple(results)

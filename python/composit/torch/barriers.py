@@ -1,13 +1,9 @@
-"""How gradients go through what stands in their way: Functions, whose backward the user wrote, and
-tensors with hooks.
-
-The graph is cut at these. What flows into a cut is given to the backward or the hooks, and what
-they return flows on from there, the latest cut first.
-"""
+"""What stands in the way of gradients (composit/eager/tape_barriers.h): Functions, whose backward
+the user wrote, and tensors with hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any
 
 from composit import _core
@@ -16,155 +12,50 @@ from composit._core import with_location
 from composit.torch import anomaly
 from composit.torch.calling import is_recorded, record_of, wrapped
 from composit.torch.function import Function, FunctionRecord
-from composit.torch.hooks import HookPoint, hook_points_exist
+from composit.torch.hooks import hook_points_exist
 from composit.torch.tape import set_recording
-
-Rule = Callable[..., list[Any]]
 
 
 def has_barriers(records: list[Any]) -> bool:
     """Whether a Function's record or a hook is among the records."""
     if any(type(record) is FunctionRecord for record in records):
         return True
-    return hook_points_exist[0] and any(type(x) is HookPoint for record in records for x in record)
+    return hook_points_exist[0] and any(record.hook_points for record in records)
 
 
-def _ordered(records: list[Any], is_reached: Any) -> list[Any]:
-    """Functions' records and hooks, each before those that its gradient goes on to."""
-    order: list[Any] = []
-    state: dict[int, bool] = {}  # whether all below it are in the order
-    for start in records:
-        open_records = [start]
-        while open_records:
-            record = open_records[-1]
-            if state.get(id(record)):
-                open_records.pop()
-                continue
-            if id(record) in state:
-                open_records.pop()
-                state[id(record)] = True
-                if type(record) is FunctionRecord:
-                    order.append(record)
-                order += [x for x in record if type(x) is HookPoint and is_reached(record)]
-                continue
-            state[id(record)] = False
-            below = [x for x in record[1:] if isinstance(x, list) and id(x) not in state]
-            open_records += below[::-1]  # what was made later has its turn earlier
-    return order[::-1]
+def between(records: list[Any], is_recording: bool, is_reached: Any = None) -> list[Any]:
+    """What stands between outputs with these records and their leaves, in the order in which
+    gradients come to it: (the nodes where they arrive, what flows on for what arrives, whether it
+    is of hooks). The records of what `is_recording` makes are those of the outputs."""
+    found: list[Any] = []
+    points: dict[Any, list[Any]] = {}  # by node: several tensors may hold it
+    for record in _core.gradient_order(records):
+        hooked_ones = record.hook_points if is_reached is None or is_reached(record) else None
+        for point in reversed(hooked_ones or ()):
+            group = points.setdefault(point.lazy.node, [])
+            if not group:
+                through = functools.partial(
+                    _through_hooks, group, records if is_recording else None
+                )
+                found.append(([point.lazy], through, True))
+            group.append(point)
+        if type(record) is FunctionRecord:
+            sinks = [node for node in record.outputs if node is not None]
+            through = functools.partial(_through_function, record, is_recording)
+            found.append((sinks, through, False))
+    return found
 
 
-class _Cuts:
-    """The nodes with hooks, for which placeholders stand while gradients are made."""
-
-    def __init__(self, points: list[Any]) -> None:
-        groups: list[list[Any]] = []
-        for point in points:
-            if type(point) is not HookPoint:
-                continue
-            for group in groups:
-                if group[0].lazy.node == point.lazy.node:
-                    group.append(point)
-                    break
-            else:
-                groups.append([point])
-        self.groups = groups
-        self.nodes = [group[0].lazy for group in groups]
-        self.stand_ins = [
-            _core.input(f"hooked{i}", x.dtype, x.shape) for i, x in enumerate(self.nodes)
-        ]
-
-    def place_of(self, lazy: Any) -> int:
-        """The number of the cut at a node, or -1."""
-        for i, node in enumerate(self.nodes):
-            if node.node == lazy.node:
-                return i
-        return -1
-
-    def cut(self, lazies: list[Any], except_for: int = -1) -> list[Any]:
-        """The graphs, cut at the hooks but for one of them."""
-        chosen = [i for i in range(len(self.nodes)) if i != except_for]
-        if not chosen or not lazies:
-            return lazies
-        nodes = [self.nodes[i] for i in chosen]
-        return _core.substitute(lazies, nodes, [self.stand_ins[i] for i in chosen])
-
-    def whole(self, lazies: list[Any]) -> list[Any]:
-        """Gradients of cut graphs, of the values that were there."""
-        if not self.nodes or not lazies:
-            return lazies
-        return _core.substitute(lazies, self.stand_ins, self.nodes)
-
-
-def chained(
-    chain_rule: Rule, outputs: list[Any], incoming: list[Any], inputs: list[Any],
-    records: list[Any], is_recording: bool, is_reached: Any = None,
-) -> list[Any]:  # fmt: skip
-    """chain_rule through Functions and hooks: the latest one first, each is given what flows into
-    it, and what it returns flows on."""
-    points = _ordered(records, is_reached or (lambda record: True))
-    cuts = _Cuts(points)
-    firsts = {id(group[0]): i for i, group in enumerate(cuts.groups)}
-    points = [x for x in points if type(x) is FunctionRecord or id(x) in firsts]
-    sinks: list[Any] = []  # the nodes into which gradients flow, of all points
-    hooks_of: list[int] = []  # of a Function's results: the cut before it, or -1
-    places: list[int] = []  # where a point's begin
-    for point in points:
-        places.append(len(sinks))
-        if type(point) is FunctionRecord:
-            sinks += [node for node in point.outputs if node is not None]
-        else:
-            sinks.append(point.lazy)
-        own = sinks[len(hooks_of) :]
-        is_function = type(point) is FunctionRecord
-        hooks_of += [cuts.place_of(x) if is_function else -1 for x in own]
-    places.append(len(sinks))
-
-    def flow_on(
-        starts: list[Any], flows: list[Any], rest: int, except_for: int = -1
-    ) -> tuple[list[Any], list[Any]]:
-        """What flows from the starts into the inputs and the sinks from `rest` on."""
-        made = cuts.cut([*starts, *inputs, *sinks[rest:]], except_for)
-        ends = made[len(starts) :]
-        if not ends:
-            return [], []
-        found = cuts.whole(chain_rule(made[: len(starts)], flows, ends))
-        for i, hook in enumerate(hooks_of[rest:], len(inputs)):
-            if hook >= 0 and hook != except_for:  # it flows into the hooks first
-                found[i] = cnp.zeros(found[i].shape, found[i].dtype)
-        return found[: len(inputs)], found[len(inputs) :]
-
-    totals, into = flow_on(outputs, incoming, 0)
-    for number, point in enumerate(points):
-        begin, end = places[number], places[number + 1]
-        arrived = into[begin:end]
-        if type(point) is FunctionRecord:
-            starts, flows = _through_function(point, arrived, is_recording)
-            cut = -1
-        else:
-            cut = firsts[id(point)]
-            flow = _through_hooks(cuts.groups[cut], arrived[0], records if is_recording else None)
-            starts, flows = [point.lazy], [flow]
-        if not starts:
-            continue
-        more, later = flow_on(starts, flows, end, cut)
-        for i, lazy in enumerate(inputs):
-            # A tensor's own gradient is what its hooks made of it.
-            is_own = cut >= 0 and lazy.node == point.lazy.node
-            totals[i] = flows[0] if is_own else totals[i] + more[i]
-        into[end:] = [x + y for x, y in zip(into[end:], later)]
-    return totals
-
-
-def _through_hooks(group: list[Any], lazy: Any, records: Any) -> Any:
+def _through_hooks(group: list[Any], records: Any, arrived: list[Any]) -> list[Any]:
     """What the hooks of one node make of its gradient."""
-    gradient = wrapped(lazy)
+    gradient = wrapped(arrived[0])
     if records is None:
         gradient._is_tainted = True
     else:
-        gradient._record = ["GradBackward0", *records]
+        gradient._record = _core.GradFn("GradBackward0", records)
     for point in group:
         gradient = hooked(point.hooks, gradient)
-    return gradient._lazy
+    return [(group[0].lazy, gradient._lazy)]
 
 
 def hooked(hooks: dict[int, Any], gradient: Any) -> Any:
@@ -181,24 +72,23 @@ def hooked(hooks: dict[int, Any], gradient: Any) -> Any:
 
 
 def _through_function(
-    call: FunctionRecord, arrived: list[Any], is_recording: bool
-) -> tuple[list[Any], list[Any]]:
-    """The nodes from which a Function's gradients flow on, and the gradients."""
+    call: FunctionRecord, is_recording: bool, arrived: list[Any]
+) -> list[tuple[Any, Any]]:
+    """The nodes from which a Function's gradients flow on, with the gradients."""
     own = iter(arrived)
     gradients = [None if node is None else wrapped(next(own)) for node in call.outputs]
     for tensor in gradients:
         if tensor is not None and is_recording:
-            tensor._record = ["GradBackward0", *_sources(call)]
+            tensor._record = _core.GradFn("GradBackward0", _sources(call))
     found = _backward_of(call, gradients, is_recording)
-    anomaly.check_function(call[0], [None if x is None else x._lazy for x in found])
-    starts, flows = [], []
+    anomaly.check_function(call.name(), [None if x is None else x._lazy for x in found])
+    flows = []
     for node, is_needed, gradient in zip(call.nodes, call.context.needs_input_grad, found):
         if is_needed and gradient is not None:
-            starts.append(node)
-            flows.append(_fitting(call, node, gradient))
+            flows.append((node, _fitting(call, node, gradient)))
             if is_recording and gradient._record is not None:
-                call.append(gradient._record)  # Functions that backward called are found
-    return starts, flows
+                call.add_operand(gradient._record)  # Functions that backward called are found
+    return flows
 
 
 def _sources(call: FunctionRecord) -> list[Any]:
@@ -220,7 +110,7 @@ def _backward_of(call: FunctionRecord, gradients: list[Any], is_recording: bool)
     if len(found) < len(call.inputs) or any(x is not None for x in found[len(call.inputs) :]):
         raise RuntimeError(
             with_location(
-                f"function {call[0]} returned an incorrect number of gradients (expected "
+                f"function {call.name()} returned an incorrect number of gradients (expected "
                 f"{len(call.inputs)}, got {len(found)})"
             )
         )
@@ -237,7 +127,7 @@ def _fitting(call: FunctionRecord, node: Any, gradient: Any) -> Any:
     if tuple(lazy.shape) != tuple(node.shape):
         raise RuntimeError(
             with_location(
-                f"Function {call[0]} returned an invalid gradient: got {list(lazy.shape)} but "
+                f"Function {call.name()} returned an invalid gradient: got {list(lazy.shape)} but "
                 f"expected shape compatible with {list(node.shape)}"
             )
         )

@@ -4,19 +4,25 @@ is wanted, as a function of the module and as a method."""
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from composit import _core, nn
-from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
+from composit._core import (
+    GradFn,
+    LazyScalar,
+    LazyTensor,
+    NotSupported,
+    record_name,
+    with_location,
+)
+from composit._core import is_recorded as is_recorded
+from composit._core import record_of as record_of
 from composit.flashlight.operators import table
-from composit.torch import keywords, quiet, settling, steps, versions
+from composit.torch import keywords, quiet, saved_values, settling, steps
 from composit.torch.dtypes import Size, check_device, device, dtype
-from composit.torch.saved_values import RULES
-from composit.torch.saved_values import camel as camel
 from composit.torch.tape import is_grad_enabled
 
 functions: dict[str, Any] = {}  # torch.NAME
@@ -34,7 +40,7 @@ class TensorBase(_core.TensorFields):
     _lazy: Any
     _has_lazy: bool
     _seen: Any  # what has its dtype and shape: _like or _lazy
-    _record: Any  # see composit/torch/tape.py
+    _record: Any  # a GradFn, the operation that made it on the tape (composit/eager/tape.h)
     _is_leaf_with_grad: bool
     _is_tainted: bool  # its node depends on a leaf, but no gradient goes through it
     _root: Any  # the Tensor this is a view of
@@ -45,8 +51,7 @@ class TensorBase(_core.TensorFields):
     _twins: Any  # references to those that were detached from this
     _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
     _number: int  # of a view that a function made with others, from 1 on; else 0
-    _writes: int  # into its memory, also by views of it (composit/torch/versions.py)
-    _counter: Any  # of the writes, where an operation saved it
+    _version: int  # how often its memory was written, also by views of it
     _is_data: bool  # its twin does not count its writes
     _hooks: Any  # of its gradient, where there are some
     _post_hooks: Any
@@ -66,28 +71,6 @@ class TensorBase(_core.TensorFields):
 
 
 _made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
-
-
-def is_recorded(tensor: TensorBase) -> bool:
-    """Whether gradients go through the tensor."""
-    if tensor._is_leaf_with_grad or tensor._record is not None:
-        return True
-    root = tensor._root
-    if root is None:
-        return False
-    if tensor._is_tainted:  # a view of what had no gradient then
-        return root._record is not None and root._record is not tensor._record_of_root
-    return root._record is not None or root._is_leaf_with_grad
-
-
-def record_of(tensor: TensorBase) -> Any:
-    """What stands for the tensor in the records of operations on it."""
-    if tensor._is_leaf_with_grad:
-        return tensor
-    root = tensor._root
-    if root is not None and root._record is not tensor._record_of_root:
-        return ["CopySlices", tensor._record, root._record]
-    return tensor._record
 
 
 def wrapped(lazy: LazyTensor, is_gradient: bool = False) -> Any:
@@ -227,25 +210,27 @@ def call_now(
     is_tainted = not is_recording and any(t._is_tainted or is_recorded(t) for t in found)
     record = None
     if is_recording:
-        record = [camel(name), *map(record_of, recorded)]
+        record = GradFn(record_name(name), map(record_of, recorded))
     if isinstance(out, TensorBase):
         writing.check_overlap(out, (out, *found))
     result = _result(result, found, record, is_tainted, is_view)
-    if record is not None and record[0] in RULES:
-        _note(record, function, args, kwargs, result)
+    if record is not None and record.saves_values:
+        _save(record, function, args, kwargs, result)
     if out is None:
         return result
     return _written_out(name, out, result)
 
 
-def _note(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+def _save(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> None:
     """What the operation saves for its gradient."""
     given = (*enumerate(args), *kwargs.items())
-    operands = [x for place, value in given
-                for x in versions.tensors_in(place, value, TensorBase, is_recorded)]  # fmt: skip
+    operands = [
+        x for place, value in given
+        for x in saved_values.tensors_in(place, value, TensorBase, is_recorded)
+    ]  # fmt: skip
     made: list[Any] = []
     _collect(result if isinstance(result, TensorBase) else list(result), made)
-    versions.note(record, function, operands, made, given)
+    saved_values.save(record, function, operands, made, given)
 
 
 def _written_out(name: str, out: Any, result: Any) -> Any:
@@ -312,8 +297,7 @@ def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_v
     tensor = _new(_made["Tensor"])
     tensor._lazy = lazy
     if root is not None:
-        tensor._root = root
-        tensor._record_of_root = root._record
+        tensor._root, tensor._record_of_root = root, root._record
     if record is not None:
         if lazy.dtype.kind in "fcV":
             tensor._record = record
@@ -382,11 +366,6 @@ def torch_function(
         return function
 
     return add
-
-
-def retained(tensor: Any) -> Any:
-    """A reference to a tensor that retains its gradient, for its record."""
-    return weakref.ref(tensor)
 
 
 def as_device(value: Any) -> Any:

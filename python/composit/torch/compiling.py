@@ -21,7 +21,7 @@ from composit.torch import calling, dtypes, settling, steps, watching
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
 from composit.torch.nn.module import Module
-from composit.torch.tape import is_grad_enabled, leaves_of
+from composit.torch.tape import is_grad_enabled
 
 _most_kinds = 64  # of arguments of one function; further ones run as they are
 _compiled: weakref.WeakSet[Compiled] = weakref.WeakSet()  # what reset() makes forget
@@ -92,7 +92,7 @@ class _Graph:
         held = [trace.tensors[number] for number in trace.bound_places]
         # Of each input the argument's number, or the tensor that is none.
         self.sources = [places.get(id(x), x) for x in held]
-        reached = {id(x) for x in leaves_of(_records(result))[0]}
+        reached = {id(x) for x in _core.below(_records(result))[0]}
         self.is_cut = [is_recorded(x) and id(x) not in reached for x in held]
         outputs: list[Any] = []
         self.detached: list[bool] = []

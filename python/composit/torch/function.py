@@ -9,9 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from composit import nn
+from composit import _core, nn
 from composit._core import with_location
-from composit.torch import versions
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.tape import is_grad_enabled, no_grad
 
@@ -32,11 +31,10 @@ class _Graphs(threading.local):
 graphs = _Graphs()
 
 
-class FunctionRecord(list[Any]):
+class FunctionRecord(_core.GradFn):
     """The record of a call of a Function: its backward stands between outputs and inputs."""
 
-    def __init__(self, parts: list[Any], function: Any, context: Any) -> None:
-        super().__init__(parts)
+    def __init__(self, name: str, operands: Any, function: Any, context: Any) -> None:
         self.function, self.context = function, context
         self.number = next(_numbers)
         self.inputs: list[Any] = []  # the arguments: tensors, and None for others
@@ -71,7 +69,7 @@ class FunctionCtx:
         """What save_for_backward was given. RuntimeError where one was written since."""
         for tensor, version in zip(self._saved, self._versions):
             if isinstance(tensor, TensorBase) and tensor._version != version:
-                raise RuntimeError(with_location(versions.of_tensor(tensor, version)))
+                raise RuntimeError(with_location(_core.changed_value(tensor, version)))
         return self._saved
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -176,8 +174,8 @@ class Function(metaclass=_Callable):
                 result = cls.forward(context, *args, **kwargs)
         if not recorded:
             return result
-        parts = [f"{cls.__name__}Backward", *map(record_of, recorded)]
-        record = FunctionRecord(parts, cls, context)
+        operands = map(record_of, recorded)
+        record = FunctionRecord(f"{cls.__name__}Backward", operands, cls, context)
         record.inputs = list(tensors)
         record.nodes = [None if x is None else x._lazy.copied() for x in tensors]
         return _recorded(record, result, context)

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from composit._core import with_location
-from composit.torch import calling, steps, versions
+from composit.torch import calling, steps
 from composit.torch.calling import TensorBase, is_recorded
 
 _numbers = itertools.count()
@@ -35,8 +35,8 @@ class _Handle:
         self.remove()
 
 
-class HookPoint(versions.Note):
-    """The hooks of a tensor that is no leaf, in its record, with its node as it was then."""
+class HookPoint:
+    """The hooks of a tensor that is no leaf, at its record, with its node as it was then."""
 
     __slots__ = ("hooks", "lazy")
 
@@ -49,16 +49,11 @@ class HookPoint(versions.Note):
 class Hooked(TensorBase):
     """What tensors have to watch their gradients and writes."""
 
-    @property
-    def _version(self) -> int:
-        """How often its memory was written."""
-        return versions.owner_of(self)._writes
-
     def retain_grad(self) -> None:
         """Keeps the gradient of what is no leaf, too."""
         steps.interrupt()
         if self._record is not None:
-            self._record.append(calling.retained(self))
+            self._record.retain_gradient_of(self)
 
     def register_hook(self, hook: Any) -> Any:
         """Calls hook(gradient) when the tensor's gradient is computed; what it returns goes on in
@@ -78,11 +73,12 @@ class Hooked(TensorBase):
                 with_location("register_hook: hooks of views of what was written are not built.")
             )
         lazy = self._lazy
-        for point in record:
-            if type(point) is HookPoint and point.lazy.node == lazy.node:
+        points = record.hook_points = record.hook_points or []
+        for point in points:
+            if point.lazy.node == lazy.node:
                 return _Handle(point.hooks, hook)
-        record.append(HookPoint(lazy.copied()))
-        return _Handle(record[-1].hooks, hook)
+        points.append(HookPoint(lazy.copied()))
+        return _Handle(points[-1].hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
         """Calls hook(leaf) after gradients were added to its grad. RuntimeError for what is no leaf

@@ -9,7 +9,6 @@ from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.torch import quiet, recording, steps
 from composit.torch.steps import State, Trace
-from composit.torch.tape import FREED
 
 
 class _Backward:
@@ -63,9 +62,7 @@ def begin(trace: Trace, output: Any, gradient: Any) -> Any:
             steps.interrupt()
             return _Learning(trace, output, key, operands, None)
     trace.add(state)
-    _core.make_gradients(trace, state, state.leaves)
-    for number in state.freed:
-        trace.records[number][1:] = [FREED]
+    _core.make_gradients(trace, state, state.leaves, state.freed)
     return None
 
 

@@ -108,7 +108,7 @@ def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
     records = trace.records
     record = None
     if state.sources is not None:
-        record = [state.name, *[records[number] for number in state.sources]]
+        record = _core.GradFn(state.name, [records[number] for number in state.sources])
     made = []
     kind = calling._made["Tensor"]
     for i, like in enumerate(state.results):
@@ -272,7 +272,7 @@ def _learnt(
     state.operation = operation_of(function, is_view)
     state.kind = None if isinstance(result, TensorBase) else type(result)
     state.is_view = is_view
-    state.name = calling.camel(name)
+    state.name = _core.record_name(name)
     if recorded_ones:
         state.sources = tuple(x._place for x in recorded_ones)
         state.saved = frozenset(x._place for x in found)

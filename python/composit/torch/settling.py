@@ -10,7 +10,6 @@ from typing import Any
 from composit import _core
 from composit.evaluation import _usual_options
 from composit.torch import steps
-from composit.torch.tape import FREED
 
 _recent: list[Any] = []
 _gradients: list[Any] = []
@@ -34,7 +33,7 @@ def _keeps_graph(tensor: Any) -> bool:
     """Whether the tensor's cell is that of a recorded one, whose graph gradients go through."""
     while True:
         record = tensor._record
-        if record is not None and record[-1] is not FREED:
+        if record is not None and not record.is_freed:
             return True
         tensor = tensor._root if tensor._twin is None else tensor._twin
         if tensor is None:
@@ -79,7 +78,7 @@ def set_views(trace: Any) -> None:
 def world() -> dict[str, Any]:
     """What the bindings need of this file, by name."""
     return {
-        "recent": _recent, "gradients": _gradients, "enter": enter, "freed": FREED,
+        "recent": _recent, "gradients": _gradients, "enter": enter,
         "settle": settle_slowly, "set_views": set_views,
     }  # fmt: skip
 

@@ -16,7 +16,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _threads, _usual_options
-from composit.torch import dtypes, quiet, versions
+from composit.torch import dtypes, quiet, saved_values
 
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
 _most_kernels = 100  # of programs that are compiled: larger ones take a compiler long
@@ -229,7 +229,7 @@ class Trace(_core.TraceFields):
         finally:
             _core.set_site(before)
             quiet.end(token)
-        versions.trace_noted(self)
+        saved_values.save_of_trace(self, Place)
 
     def _put(self, number: int, lazy: Any, settling: Any, is_gradient: bool) -> None:
         self.lazies[number] = lazy

@@ -1,21 +1,14 @@
-"""What gradients need to know: whether operations are recorded, and which leaves a tensor is of.
-
-A record is a list: the operation's name, then the records of its operands. A leaf that requires a
-gradient is its own record; a weak reference among the operands is a tensor that retains its
-gradient. backward() frees the records it walked.
-"""
+"""Whether operations are recorded on the tape (composit/eager/tape.h): torch.no_grad and its
+like."""
 
 from __future__ import annotations
 
 import inspect
 import threading
-import weakref
 from typing import Any
 
 from composit import _core
-from composit._core import with_location
 from composit.torch.decorating import decorated
-from composit.torch.versions import Note
 
 set_recording = _core.set_recording  # whether this thread's operations are; returns the old
 
@@ -125,69 +118,3 @@ class set_grad_enabled(_Switch):
 def is_grad_enabled() -> bool:
     """Whether operations are recorded."""
     return _core.is_recording()
-
-
-class GradFn:
-    """What tensor.grad_fn is: the record's name, and those it came from."""
-
-    def __init__(self, record: Any) -> None:
-        self._record = record
-
-    def name(self) -> str:
-        """The operation's name, as torch writes it."""
-        return self._record[0] if isinstance(self._record, list) else "AccumulateGrad"
-
-    @property
-    def next_functions(self) -> tuple[Any, ...]:
-        """(grad_fn, 0) of each operand."""
-        if not isinstance(self._record, list):
-            return ()
-        operands = [x for x in self._record[1:] if not isinstance(x, (weakref.ref, str, Note))]
-        return tuple((None if x is None else GradFn(x), 0) for x in operands)
-
-    @property
-    def variable(self) -> Any:
-        """The leaf, where this is one's."""
-        if isinstance(self._record, list):
-            raise AttributeError(f"'{self.name()}' object has no attribute 'variable'")
-        return self._record
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self._record))}>"
-
-
-FREED = "freed"
-
-
-def free(records: list[list[Any]]) -> None:
-    """Lets go of what the records came from; walking them again is an error."""
-    for record in records:
-        record[1:] = [FREED]
-
-
-def leaves_of(records: list[Any]) -> tuple[list[Any], list[list[Any]]]:
-    """The leaves, and tensors that retain gradients, below records; and all records below them."""
-    leaves: dict[int, Any] = {}
-    seen: dict[int, list[Any]] = {}
-    open_records = list(records)
-    while open_records:
-        record = open_records.pop()
-        if isinstance(record, list):
-            if id(record) in seen:
-                continue
-            if record[-1] is FREED:
-                raise RuntimeError(
-                    with_location(
-                        "Trying to backward through the graph a second time. Its records were "
-                        "freed by backward(); retain_graph=True keeps them."
-                    )
-                )
-            seen[id(record)] = record
-            open_records.extend(record[1:])
-        elif isinstance(record, weakref.ref):
-            tensor = record()
-            if tensor is not None:
-                leaves[id(tensor)] = tensor
-        elif record is not None and not isinstance(record, Note):
-            leaves[id(record)] = record
-    return list(leaves.values()), list(seen.values())

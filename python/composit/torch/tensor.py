@@ -10,14 +10,14 @@ import numpy as np
 
 from composit import _core, nn
 from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+from composit._core import GradFn, LazyTensor, with_location
 from composit.torch import assigning, calling, dtypes, settling, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
 from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
-from composit.torch.tape import GradFn, no_grad
+from composit.torch.tape import no_grad
 
 
 class Tensor(Hooked):
@@ -183,8 +183,7 @@ class Tensor(Hooked):
     @property
     def grad_fn(self) -> GradFn | None:
         """The record of the operation that made it; None for leaves."""
-        record = None if self._is_leaf_with_grad else calling.record_of(self)
-        return None if record is None else GradFn(record)
+        return None if self._is_leaf_with_grad else calling.record_of(self)
 
     @property
     def grad(self) -> Any:
@@ -217,6 +216,7 @@ class Tensor(Hooked):
         made = object.__new__(Tensor)
         made._lazy, made._is_tainted = self._lazy.alias(), True
         made._twin = self if self._twin is None else self._twin
+        _core.share_counter(made, self)
         assigning.share(self, made)
         return made
 
@@ -233,6 +233,7 @@ class Tensor(Hooked):
         not counted."""
         made = self.detach()
         made._is_data = True
+        _core.share_counter(made, self, is_counted=False)
         return made
 
     @data.setter
@@ -251,8 +252,8 @@ class Tensor(Hooked):
         self._lazy = nn.with_values(self._lazy, values) if is_result else values
         self._root = None
         self._is_pending = self._is_leaf_with_grad and not is_constant
-        if self._is_leaf_with_grad and self._counter is not None:
-            self._counter.unseen += 1
+        if self._is_leaf_with_grad:
+            _core.count_unseen_write(self)
         settling.enter(self)
 
     # ----- values

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core, nn
-from composit._core import LazyTensor, with_location
-from composit.torch import assigning, settling, steps, versions
+from composit._core import GradFn, LazyTensor, record_name, with_location
+from composit.torch import assigning, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
-from composit.torch.saved_values import camel
 from composit.torch.tape import is_grad_enabled
 
 
-def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
-    """The tensor in whose memory this one's elements lie; whether autograd knows of writes through
-    this one, and whether they are counted."""
-    is_known = is_counted = True
+def memory_of(tensor: Any) -> tuple[Any, bool]:
+    """The tensor in whose memory this one's elements lie, and whether autograd knows of writes
+    through this one."""
+    is_known = True
     while True:
         if tensor._root is not None:
             holder = tensor._root
         elif tensor._twin is not None:
             holder, is_known = tensor._twin, False
-            is_counted = is_counted and not tensor._is_data
         else:
-            return tensor, is_known, is_counted
+            return tensor, is_known
         if not tensor._lazy.is_in_memory_of(holder._lazy):
-            return tensor, is_known, is_counted
+            return tensor, is_known
         tensor = holder
 
 
@@ -58,7 +56,7 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
         value = _cast(value, lazy.dtype)
     if tuple(value.shape) != tuple(lazy.shape):
         value = _broadcast(value, lazy.shape)
-    owner, is_known, is_counted = memory_of(target)
+    owner, is_known = memory_of(target)
     held = owner._lazy
     before = None
     is_result = is_recorded(owner) and not owner._is_leaf_with_grad
@@ -80,9 +78,7 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
             settling.enter(owner)
     elif before is not None:
         held.replaced(nn.with_values(before, held))
-    versions.written(target)
-    if not is_counted and owner._counter is not None:
-        owner._counter.unseen += 1
+    _core.count_write(target)
     if not lazy.node.is_constant:
         settling.enter(target)
 
@@ -150,7 +146,7 @@ def write(target: Any, result: Any, name: str) -> Any:
 
 
 def _refuse_one_of_several(target: Any) -> None:
-    maker = target._record[0] if target._record else "a function of several views"
+    maker = target._record.name() if target._record else "a function of several views"
     raise RuntimeError(
         with_location(
             f"Output {target._number - 1} of {maker} is a view and is being modified inplace. This "
@@ -174,12 +170,13 @@ def replace(target: Any, result: Any, name: str) -> None:
     if is_written_with_gradient and target._number:
         _refuse_one_of_several(target)
     if has_gradient:
-        record = [camel(name), record_of(result)]
+        operands = [record_of(result)]
         if name == "copy" and is_grad_enabled() and target._record is not None:
-            record.append(target._record)
+            operands.append(target._record)
+        record = GradFn(record_name(name), operands)
         root = target._root
         if root is not None:
-            root._record = target._record_of_root = ["CopySlices", root._record, record]
+            root._record = target._record_of_root = GradFn("CopySlices", [root._record, record])
         target._record = record
     elif (
         name in _keeping
@@ -187,7 +184,9 @@ def replace(target: Any, result: Any, name: str) -> None:
         and target._root is None
         and target._record is not None
     ):
-        target._record = [camel(name), target._record]  # zeros go on to where it came from
+        target._record = GradFn(
+            record_name(name), [target._record]
+        )  # zeros go on to where it came from
     elif (
         target._root is None
         and not target._is_leaf_with_grad
@@ -196,8 +195,8 @@ def replace(target: Any, result: Any, name: str) -> None:
         target._record = None
         target._is_tainted = target._twin is not None
     overwrite(target, stored(result), is_written_with_gradient)
-    if has_gradient:
-        versions.moved(result._record, target)
+    if has_gradient and result._record is not None:
+        _core.moved_into(result._record, target)
 
 
 def check_overlap(target: Any, operands: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import composit.torch as ours
-from composit.torch import calling, readings, versions, writing
+from composit.torch import backward, calling, writing
 
 PARTS, OF_A_PART = 8, 250
 
@@ -33,26 +33,40 @@ def test_random_programs_have_every_construct():
     assert len(counts) == 22 and min(counts.values()) > 40
 
 
-def _of_the_leaf_alone(chain_rule, tensors, outputs):
-    return chain_rule([x._lazy for x in tensors])
+class _Held(ours.Tensor):
+    """Holds what a leaf holds, and is none."""
+
+
+def _of_no_leaf(leaf):
+    made = object.__new__(_Held)
+    made._lazy = leaf._lazy
+    return made
+
+
+def _with_one_reading(gradients):
+    return lambda rule, outputs, flows, inputs, *rest: gradients(
+        rule, outputs, flows, list(map(_of_no_leaf, inputs)), *rest
+    )
+
+
+def _of_what_was_saved(gradients):
+    return lambda rule, outputs, flows, inputs, records, *rest: gradients(
+        rule, outputs, flows, inputs, [], *rest
+    )
 
 
 FAULTS = {
     # The gradient of a leaf is that of what it holds now.
-    "one reading": (readings, "summed", lambda was: _of_the_leaf_alone),
+    "one reading": (backward, "gradients", _with_one_reading),
     # Writes through .data do not reach what was saved.
-    "saved values stay": (
-        versions,
-        "with_what_is_there",
-        lambda was: lambda rule, x, y, *_: rule(x, y),
-    ),
+    "saved values stay": (backward, "gradients", _of_what_was_saved),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
-    "all is known": (writing, "memory_of", lambda was: lambda x: (*was(x)[:1], True, True)),
+    "all is known": (writing, "memory_of", lambda was: lambda x: (was(x)[0], True)),
     "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
     # Views copy.
     "copies": (calling, "as_views", lambda was: lambda made, _: _copied(made)),
     # What was written since is no error.
-    "unchecked": (versions, "check", lambda was: lambda *_: None),
+    "unchecked": (backward, "check_saved", lambda was: lambda *_: None),
 }
 
 

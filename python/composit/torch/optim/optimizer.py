@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling, quiet, settling, steps, versions, writing
+from composit.torch import calling, quiet, settling, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
@@ -202,7 +203,7 @@ class Optimizer:
                     quiet.end(token)
                 parameter._lazy.replaced(updated)
                 parameter._is_pending = True
-                versions.written(parameter)
+                _core.count_write(parameter)
                 settling.enter(parameter)
                 self._keep(parameter, state, lazy)
         settling.settle(with_gradients=False)
