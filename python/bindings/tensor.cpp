@@ -260,13 +260,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     }
 }
 
-PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
 }  // namespace
 
 void bind_tensor(nb::module_& module) {
     nb::class_<LazyTensor> type(module, "LazyTensor", nb::is_weak_referenceable(),
-                                nb::type_slots(slots),
+                                nb::type_slots(buffer_slots),
                                 "An array that is not computed yet: a node of a graph.");
     set_tensor_type(type);
     type.def("__init__", make_zeros, nb::arg("shape"), nb::arg("dtype") = ir::DType::float64,
@@ -302,9 +302,10 @@ void bind_tensor(nb::module_& module) {
         "Whether a function is being differentiated, and a gradient goes from this tensor to what "
         "it is differentiated by.");
     type.def("evaluated", evaluated, "The values, as an ndarray.");
-    type.def("taken_out", taken_out, nb::call_guard<Located>(),
-             "The values, as an ndarray, for who computes with them outside of the graph. TypeError "
-             "for what depends on what is differentiated.");
+    type.def(
+        "taken_out", taken_out, nb::call_guard<Located>(),
+        "The values, as an ndarray, for who computes with them outside of the graph. TypeError "
+        "for what depends on what is differentiated.");
     type.def(
         "root", [](const LazyTensor& self) { return wrap_root(self); },
         "The tensor that this one is a view of; None if it is no view.");
