@@ -216,13 +216,13 @@ class Compiled:
         trace = steps.current()
         state = default_generator._seed, default_generator._count
         held = [*watched.tensors, *given]
-        writes = [x._writes for x in held]
+        writes = [x._version for x in held]
         result = self.function(*args, **kwargs)
         if not trace.is_open or steps.current() is not trace:
             self.why = "an operation needs values, writes into tensors or takes gradients"
         elif (default_generator._seed, default_generator._count) != state:
             self.why = "it draws random numbers"
-        elif [x._writes for x in held] != writes:
+        elif [x._version for x in held] != writes:
             self.why = "it writes into tensors"
         elif not watched.is_same():
             self.why = "it changes what it reads"
