@@ -81,7 +81,7 @@ struct LowerOptions {
     bool constants_are_inputs = false;  // for plans that serve every value of their leaves
     // Of outputs, in order; where there is none or an empty one, the node's name.
     std::vector<std::string> output_names = {};
-    Target target = {};                 // whose limits kernels keep to (semantics.md 15)
+    Target target = {};  // whose limits kernels keep to (semantics.md 15)
 };
 struct Lowered {
     ir::kernel::Program program;

@@ -1,4 +1,4 @@
-"""Exports under the flags of other people's projects: silent, or refused where bits would differ."""
+"""Exports under the flags of other projects: silent, or refused where bits would differ."""
 
 import subprocess
 
