@@ -2,6 +2,7 @@
 
 #include "composit/base/error.h"
 
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -33,23 +34,34 @@ std::string_view without_ending(std::string_view name) {
 }
 
 // Records that die let go of their operands, which may die, too. Below so many of them, operands
-// wait until the outermost record comes to them: chains of any length end.
+// wait until the outermost record comes to them: chains of any length end. Memory may have ended,
+// and nothing may be thrown here: then operands do not wait.
 constexpr int most_within = 64;
+using Waiting = std::vector<Ref<TapeNode>>;
 thread_local int within = 0;
+thread_local Waiting* waiting = nullptr;  // no vector: its destructor would want memory
 
-void let_go(std::vector<Ref<TapeNode>> operands) {
-    thread_local std::vector<Ref<TapeNode>> waiting;
-    if (within == most_within) {
+// Moves operands there; false where there is no memory for all.
+bool wait(Waiting& operands) noexcept {
+    try {
+        if (!waiting) waiting = new Waiting;
         for (Ref<TapeNode>& operand : operands)
-            if (operand) waiting.push_back(std::move(operand));
-        return;
+            if (operand) waiting->push_back(std::move(operand));
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
     }
+}
+
+void let_go(std::vector<Ref<TapeNode>> operands) noexcept {
+    if (within >= most_within && wait(operands)) return;
     ++within;
     operands.clear();
-    while (within == 1 && !waiting.empty()) {
-        const Ref<TapeNode> last = std::move(waiting.back());
-        waiting.pop_back();
+    while (within == 1 && waiting && !waiting->empty()) {
+        const Ref<TapeNode> last = std::move(waiting->back());
+        waiting->pop_back();
     }
+    if (within == 1) delete std::exchange(waiting, nullptr);
     --within;
 }
 

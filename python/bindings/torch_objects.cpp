@@ -291,10 +291,8 @@ nb::object& thrower() {
     return *function;
 }
 
-std::exception_ptr& thrown() {
-    static auto* exception = new std::exception_ptr;
-    return *exception;
-}
+// The exception on its way to Python. Made when the module is loaded: memory may have ended.
+std::exception_ptr thrown;
 
 void follow_world(const nb::dict& said) {
     World& all = world();
@@ -330,7 +328,7 @@ World& world() {
 }
 
 void set_error_of_exception() noexcept {
-    thrown() = std::current_exception();
+    thrown = std::current_exception();
     PyObject* const result = PyObject_CallNoArgs(thrower().ptr());
     Py_XDECREF(result);
 }
@@ -393,7 +391,7 @@ void bind_torch_objects(nb::module_& module) {
                             {{Py_tp_members, program_members}});
     module.def("follow_world", follow_world, nb::arg("said"),
                "Where traces are, and what else the bindings of composit.torch need, by name.");
-    thrower() = nb::cpp_function([] { std::rethrow_exception(std::exchange(thrown(), nullptr)); });
+    thrower() = nb::cpp_function([] { std::rethrow_exception(std::exchange(thrown, nullptr)); });
 }
 
 }  // namespace composit::python
