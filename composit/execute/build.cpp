@@ -50,21 +50,12 @@ std::vector<Placement> place(const Program& program, const Options& options) {
     return placements;
 }
 
-// Why kernels do not run where they were to, of a program that runs on one back end.
-std::string why_of(const std::vector<Placement>& placements) {
-    return placements.empty() ? "" : placements[0].why;
-}
-
 // The target of a back end, as the options change it. Nothing is scheduled where parts are empty.
 Target target_of(const runtime::Backend& backend, const Options& options) {
     const Target target = backend.target();
     if (!options.fuse) return target.with_part_bytes(0);
     const bool changes = options.bytes_of_part > 0 && target.part_bytes > 0;
     return changes ? target.with_part_bytes(options.bytes_of_part) : target;
-}
-
-const transforms::Pipeline& pipeline_of(const Options& options) {
-    return options.pipeline ? *options.pipeline : transforms::standard_pipeline();
 }
 
 bool takes_all(const runtime::Backend& backend, const Program& program) {
@@ -89,50 +80,56 @@ Program schedule(const Program& program, const runtime::Backend& backend, const 
     return transforms::run_schedule_stage(pipeline, program, target, refusal);
 }
 
-// One segment is the whole program, with its own numbers of buffers.
-std::vector<Segment> segments_or_whole(const Program& program,
-                                       const std::vector<Placement>& placements,
-                                       const Options& options) {
-    const bool is_split = std::any_of(
-        placements.begin(), placements.end(),
-        [&](const Placement& placement) { return placement.backend != placements[0].backend; });
-    if (is_split) return segments_of(program, placements);
-    return {{placements.empty() ? options.backend : placements[0].backend, program, {}, {}}};
+bool is_split(const std::vector<Placement>& placements) {
+    return std::any_of(placements.begin(), placements.end(), [&](const Placement& placement) {
+        return placement.backend != placements[0].backend;
+    });
+}
+
+// Schedules a program of kernels of one back end, places its buffers and compiles it.
+std::shared_ptr<runtime::Executable> compiled(const Program& program, const std::string& name,
+                                              const Options& options,
+                                              const runtime::ParallelFor& parallel_for,
+                                              Program& ready) {
+    const auto backend = runtime::backend(name);
+    const int threads = options.threads > 0 ? options.threads : default_threads();
+    transforms::Refusal refusal;
+    ready = transforms::plan_buffers(schedule(program, *backend, options, refusal),
+                                     options.reuse_buffers);
+    try {
+        return backend->compile(ready,
+                                {options.cache_folder, threads, options.whole_model, parallel_for});
+    } catch (const NotSupported&) {
+        for (const Kernel& kernel : program.kernels)
+            check_interpreter(program, kernel, options.backend);
+        throw;
+    }
+}
+
+Built build_split(const Program& program, const std::vector<Placement>& placements,
+                  const Options& options) {
+    std::vector<Segment> segments = segments_of(program, placements);
+    std::vector<std::shared_ptr<runtime::Executable>> executables;
+    for (const Segment& segment : segments) {
+        Program ready;
+        executables.push_back(compiled(segment.program, segment.backend, options, {}, ready));
+    }
+    Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr, placements};
+    built.executable =
+        joined(built.program, placements, std::move(segments), std::move(executables));
+    return built;
 }
 
 Built build_as_wished(const Program& program, const Options& options) {
-    Built built{program, nullptr, place(program, options)};
+    const std::vector<Placement> placements = place(program, options);
+    if (is_split(placements)) return build_split(program, placements, options);
+    const Placement first = placements.empty() ? Placement{"", options.backend, ""} : placements[0];
     const int threads = options.threads > 0 ? options.threads : default_threads();
-    std::vector<Segment> segments = segments_or_whole(program, built.placements, options);
-    const bool is_whole = segments.size() == 1;
-    std::vector<std::shared_ptr<runtime::Executable>> executables;
-    for (Segment& segment : segments) {
-        const auto backend = runtime::backend(segment.backend);
-        transforms::Refusal refusal;
-        segment.program = transforms::plan_buffers(
-            schedule(segment.program, *backend, options, refusal), options.reuse_buffers);
-        try {
-            executables.push_back(backend->compile(
-                segment.program, {options.cache_folder, threads, options.whole_model,
-                                  is_whole ? parallel_for(threads) : runtime::ParallelFor()}));
-        } catch (const NotSupported&) {
-            for (const Kernel& kernel : program.kernels)
-                check_interpreter(program, kernel, options.backend);
-            throw;
-        }
-    }
-    if (!is_whole) {
-        built.program = transforms::plan_buffers(std::move(built.program), options.reuse_buffers);
-        built.executable =
-            joined(built.program, built.placements, std::move(segments), std::move(executables));
-        return built;
-    }
-    built.program = std::move(segments[0].program);
-    built.executable = std::move(executables[0]);
-    std::vector<Placement> placements;
+    Built built;
+    built.executable =
+        compiled(program, first.backend, options, parallel_for(threads), built.program);
     for (const Kernel& kernel : built.program.kernels)
-        placements.push_back({kernel.name, segments[0].backend, why_of(built.placements)});
-    built.placements = std::move(placements);
+        built.placements.push_back({kernel.name, first.backend, first.why});
     return built;
 }
 
@@ -145,28 +142,35 @@ std::vector<const void*> constants_of(const Program& program) {
     return constants;
 }
 
+const transforms::Pipeline& pipeline_of(const Options& options) {
+    return options.pipeline ? *options.pipeline : transforms::standard_pipeline();
+}
+
 std::vector<Scheduled> scheduled(const Program& program, const Options& options) {
     const DefaultFloatingPoint floating_point;
-    std::vector<Segment> segments = segments_or_whole(program, place(program, options), options);
-    std::vector<Scheduled> result{{"", {}, ""}};
+    const std::vector<Placement> placements = place(program, options);
+    const std::vector<Segment> segments =
+        is_split(placements)
+            ? segments_of(program, placements)
+            : std::vector<Segment>{
+                  {placements.empty() ? options.backend : placements[0].backend, program, {}, {}}};
+    std::vector<Program> programs;
     std::vector<transforms::Refusal> refusals(segments.size());
     for (size_t s = 0; s < segments.size(); ++s) {
-        result[0].programs.push_back(segments[s].program);
-        schedule(segments[s].program, *runtime::backend(segments[s].backend), options, refusals[s]);
+        programs.push_back(segments[s].program);
+        schedule(programs[s], *runtime::backend(segments[s].backend), options, refusals[s]);
     }
+    std::vector<Scheduled> result;
     for (const transforms::SchedulePass& pass : pipeline_of(options).schedule) {
-        const transforms::Pipeline one{{}, {}, {pass}};
-        Scheduled next{pass.name, {}, ""};
+        std::string refused;
         for (size_t s = 0; s < segments.size(); ++s) {
-            const auto backend = runtime::backend(segments[s].backend);
-            next.programs.push_back(transforms::run_schedule_stage(
-                one, result.back().programs[s], target_of(*backend, options), refusals[s],
-                [&](const std::string&, const Program&, const Program&,
-                    const std::string& refused) {
-                    if (next.refused.empty()) next.refused = refused;
-                }));
+            const Target target = target_of(*runtime::backend(segments[s].backend), options);
+            std::string here;
+            programs[s] = transforms::run_schedule_pass(pass, std::move(programs[s]), target,
+                                                        refusals[s], here);
+            if (refused.empty()) refused = here;
         }
-        result.push_back(std::move(next));
+        result.push_back({pass.name, programs, refused});
     }
     return result;
 }

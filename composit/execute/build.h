@@ -23,8 +23,11 @@ struct Built {
 // refuses a kernel as well, naming it.
 Built build(const ir::kernel::Program& program, const Options& options);
 
-// The programs that the passes of the schedule make, pass by pass, as `build` runs them: before the
-// first pass the one of the kernels of each back end, alone where there is one.
+// The options' passes, else the standard ones.
+const transforms::Pipeline& pipeline_of(const Options& options);
+
+// The programs that the passes of the schedule make, pass by pass, as `build` runs them: one of the
+// kernels of each back end, alone where there is one.
 struct Scheduled {
     std::string pass;
     std::vector<ir::kernel::Program> programs;

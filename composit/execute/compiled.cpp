@@ -74,7 +74,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     parallel_for_ = parallel_for(options_.threads);
     check_graph(name_, inputs_, outputs_, options_.most_nodes);
     reported_ = signature_of(outputs_).reported;
-    const transforms::Pipeline& pipeline = this->pipeline();
+    const transforms::Pipeline& pipeline = pipeline_of(options_);
     simplified_ = outputs_;
     for (const transforms::GraphPass& pass : pipeline.graph) {
         simplified_ = transforms::run_graph_stage({{pass}, {}, {}}, simplified_);
@@ -271,10 +271,6 @@ std::vector<Tensor> Compiled::with_values(const std::vector<const void*>& argume
     return ir::substitute(outputs_, inputs_, values);
 }
 
-const transforms::Pipeline& Compiled::pipeline() const {
-    return options_.pipeline ? *options_.pipeline : transforms::standard_pipeline();
-}
-
 const std::vector<Compiled::Pass>& Compiled::passes() const {
     std::call_once(stages_->once, [&] {
         std::vector<Pass>& printed = stages_->printed;
@@ -289,9 +285,7 @@ const std::vector<Compiled::Pass>& Compiled::passes() const {
             add(name, ir::kernel::print(program));
             made = &program;
         }
-        std::vector<Scheduled> steps = scheduled(transforms::donate(*made, donations()), options_);
-        steps.erase(steps.begin());
-        for (const Scheduled& step : steps) {
+        for (const Scheduled& step : scheduled(transforms::donate(*made, donations()), options_)) {
             std::vector<std::string> texts;
             for (const Program& program : step.programs)
                 texts.push_back(ir::kernel::print(program));

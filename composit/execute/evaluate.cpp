@@ -170,8 +170,7 @@ void build_plan(Plan& plan, const Cut& cut) {
     for (size_t i = 0; i < cut.leaves.size(); ++i) leaf_number.emplace(cut.leaves[i], i);
     std::vector<Tensor> computed;
     std::vector<Result> results;
-    const transforms::Pipeline& pipeline =
-        plan.options.pipeline ? *plan.options.pipeline : transforms::standard_pipeline();
+    const transforms::Pipeline& pipeline = pipeline_of(plan.options);
     for (const Tensor& tensor : transforms::run_graph_stage(pipeline, cut.outputs)) {
         const auto leaf = leaf_number.find(&tensor.node());
         if (leaf != leaf_number.end()) {

@@ -120,7 +120,6 @@ class Compiled {
 
   private:
     void check(const std::vector<Array>& arguments) const;
-    const transforms::Pipeline& pipeline() const;
     std::vector<transforms::Donation> donations() const;
     // For these arguments; `results` get the outputs, of which those that start as an argument hold
     // that already.

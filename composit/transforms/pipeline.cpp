@@ -129,20 +129,20 @@ Program run_program_stage(const Pipeline& pipeline, Program program,
     return program;
 }
 
-Program run_schedule_stage(const Pipeline& pipeline, Program program, const Target& target,
-                           const Refusal& refusal, const ScheduleObserver& observe) {
+Program run_schedule_pass(const SchedulePass& pass, Program program, const Target& target,
+                          const Refusal& refusal, std::string& refused) {
     if (target.part_bytes <= 0) return program;
-    if (!observe && !refusal) {
-        for (const SchedulePass& pass : pipeline.schedule)
-            program = pass.apply(std::move(program), target);
-        return program;
-    }
-    for (const SchedulePass& pass : pipeline.schedule) {
-        Program made = pass.apply(program, target);
-        const std::string refused = refusal ? refused_in(made, refusal) : "";
-        if (observe) observe(pass.name, program, refused.empty() ? made : program, refused);
-        if (refused.empty()) program = std::move(made);
-    }
+    if (!refusal) return pass.apply(std::move(program), target);
+    Program made = pass.apply(program, target);
+    refused = refused_in(made, refusal);
+    return refused.empty() ? made : program;
+}
+
+Program run_schedule_stage(const Pipeline& pipeline, Program program, const Target& target,
+                           const Refusal& refusal) {
+    std::string refused;
+    for (const SchedulePass& pass : pipeline.schedule)
+        program = run_schedule_pass(pass, std::move(program), target, refusal, refused);
     return program;
 }
 

@@ -74,14 +74,13 @@ ir::kernel::Program run_program_stage(const Pipeline& pipeline, ir::kernel::Prog
 // Why a back end does not take a kernel of a program; nothing where it does.
 using Refusal = std::function<std::optional<std::string>(const ir::kernel::Kernel&,
                                                          const ir::kernel::Program&)>;
-// What a pass made of a program; `refused`: why it was left out, or empty.
-using ScheduleObserver =
-    std::function<void(const std::string& name, const ir::kernel::Program& before,
-                       const ir::kernel::Program& after, const std::string& refused)>;
-
-// The schedule stage without plan_buffers, of kernels that the back end takes.
+// One pass of kernels that the back end takes. Where it makes one that the refusal (if there is
+// any) refuses, the program stays, and `refused` says why.
+ir::kernel::Program run_schedule_pass(const SchedulePass& pass, ir::kernel::Program program,
+                                      const Target& target, const Refusal& refusal,
+                                      std::string& refused);
+// The schedule stage without plan_buffers.
 ir::kernel::Program run_schedule_stage(const Pipeline& pipeline, ir::kernel::Program program,
-                                       const Target& target, const Refusal& refusal,
-                                       const ScheduleObserver& observe = {});
+                                       const Target& target, const Refusal& refusal);
 
 }  // namespace composit::transforms

@@ -52,7 +52,7 @@ def skew(w):
 def rodrigues(w):
     theta = np.linalg.norm(w)
     if theta < 1e-8:
-        return np.eye(3)
+        return np.eye(3) + skew(w)  # to first order, so that its slope is the function's
     k = skew(w / theta)
     return np.eye(3) + np.sin(theta) * k + (1 - np.cos(theta)) * k @ k
 
