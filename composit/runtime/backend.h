@@ -15,11 +15,14 @@
 
 namespace composit::runtime {
 
+class Device;  // device.h
+
 // Runs task(i) for 0 <= i < count, in any order, on any threads; returns when all are done;
 // rethrows the first error.
 using ParallelFor = std::function<void(int64_t count, const std::function<void(int64_t)>& task)>;
 
-// What an executable needs to run: memory and hands. Results never depend on `threads`.
+// What an executable needs to run: memory and hands. Results never depend on `threads`. Inputs and
+// outputs are addresses on the back end's device, where it has one (device.h).
 struct Run {
     std::vector<const void*> inputs;  // in the program's order
     std::vector<void*> outputs;
@@ -75,6 +78,8 @@ class Backend {
     // What passes are to know of the place where its programs run. With part_bytes 0, as here, it
     // gets the kernels that `lower` makes.
     virtual Target target() const { return {}; }
+    // The device that its programs' inputs and outputs lie on; null: host memory.
+    virtual std::shared_ptr<Device> device() const { return nullptr; }
     virtual std::shared_ptr<Executable> compile(const ir::kernel::Program& program,
                                                 const CompileOptions& options) = 0;
 };
