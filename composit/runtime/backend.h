@@ -90,4 +90,15 @@ void register_backend(std::shared_ptr<Backend> backend);
 std::shared_ptr<Backend> backend(const std::string& name);
 std::vector<std::string> backend_names();
 
+// Back ends that are looked for when one of them is first asked for, since that takes long or
+// touches hardware: `open` is called once then, and what it gives is registered. Names are
+// "FAMILY:0", "FAMILY:1", …; `backend("FAMILY")` is the first one.
+struct BackendFamily {
+    std::vector<std::shared_ptr<Backend>> backends;
+    std::string why_none;  // or why there are no more of them
+};
+void register_backend_family(std::string name, std::function<BackendFamily()> open);
+// Opens none; backend_names() doesn't either, and has those of families that were opened.
+std::vector<std::string> backend_families();
+
 }  // namespace composit::runtime
