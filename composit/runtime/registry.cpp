@@ -76,9 +76,8 @@ std::shared_ptr<Backend> backend(const std::string& name) {
     if (std::shared_ptr<Backend> found = registered(name)) return found;
     const std::string family_name = name.substr(0, name.find(':'));
     const std::shared_ptr<Family> family = opened_family(family_name);
-    if (family != nullptr)
-        if (std::shared_ptr<Backend> found = registered(name == family_name ? name + ":0" : name))
-            return found;
+    if (std::shared_ptr<Backend> found = registered(name == family_name ? name + ":0" : name))
+        return found;
     const std::string why = family == nullptr || family->why_none.empty()
                                 ? ""
                                 : text(" ", family_name, ": ", family->why_none, ".");
