@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
 
 #include <algorithm>
 #include <map>
@@ -40,6 +41,23 @@ Array moved(const Array& value, DeviceNumber device) {
 
 std::string backend_for(DeviceNumber device, const std::string& wanted) {
     return lies_elsewhere(device) ? ir::device_name(device) : wanted;
+}
+
+Tensor moved_to(const Tensor& x, const std::string& device) {
+    const Tensor made = ops::transfer(x, device);
+    const Node& node = x.node();
+    if (made == x || x.node().device() == ir::anywhere || node.reads_borrowed()) return made;
+    const ir::ConstantArray value =
+        ir::is_constant(node) ? ir::constant_array(node) : node.kept(x.output_index());
+    if (value) keep(made, moved(value.value(), made.node().device()));
+    return made;
+}
+
+Tensor placed_on(const Tensor& x, const std::string& device) {
+    if (!ir::is_constant(x.node()) || x.node().reads_borrowed() || x.type().weak)
+        return moved_to(x, device);
+    const Array there = moved(ir::constant_array(x.node()).value(), ir::device_number(device));
+    return ir::constant(there, x.name());
 }
 
 bool needs_several_devices(const std::vector<Tensor>& outputs) {

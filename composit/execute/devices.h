@@ -13,6 +13,11 @@ namespace composit::execute {
 // memory or anywhere.
 std::string backend_for(ir::DeviceNumber device, const std::string& wanted);
 
+// x on the device of that full name. A value that is there is copied at once, and once.
+Tensor moved_to(const Tensor& x, const std::string& device);
+// The same for a tensor that was just made, of which nobody else knows: a constant becomes another.
+Tensor placed_on(const Tensor& x, const std::string& device);
+
 using Evaluating = std::function<std::vector<Array>(const std::vector<Tensor>&)>;
 
 // Values of tensors of several devices, or that need values of other devices than their own.

@@ -100,5 +100,7 @@ struct BackendFamily {
 void register_backend_family(std::string name, std::function<BackendFamily()> open);
 // Opens none; backend_names() doesn't either, and has those of families that were opened.
 std::vector<std::string> backend_families();
+// Why a family has no back ends, or no more than it has, once it was opened; "" for no family.
+std::string why_no_more(const std::string& family);
 
 }  // namespace composit::runtime

@@ -174,8 +174,13 @@ std::shared_ptr<Device> device(const std::string& name) {
     std::shared_ptr<Backend> found;
     try {
         found = backend(name);
-    } catch (const KeyError& error) {
-        fail<ValueError>("device: '", name, "' is not here: ", error.what());
+    } catch (const KeyError&) {
+        std::vector<std::string> here{"cpu"};
+        for (const std::string& other : backend_names())
+            if (backend(other)->device()) here.push_back(other);
+        const std::string why = why_no_more(name.substr(0, name.find(':')));
+        fail<ValueError>("device: there is no '", name, "'", why.empty() ? "" : " (" + why + ")",
+                         ". Available: ", join(here), ".");
     }
     auto device = found->device();
     user_check(device != nullptr, "device: '", name,

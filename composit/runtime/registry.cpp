@@ -98,6 +98,11 @@ void register_backend_family(std::string name, std::function<BackendFamily()> op
     r.families[std::move(name)] = std::move(family);
 }
 
+std::string why_no_more(const std::string& name) {
+    const std::shared_ptr<Family> family = opened_family(name);
+    return family ? family->why_none : "";
+}
+
 std::vector<std::string> backend_families() {
     Registry& r = registry();
     const std::lock_guard<std::mutex> lock(r.mutex);

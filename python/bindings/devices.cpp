@@ -5,7 +5,7 @@
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
-#include "composit/ops/ops.h"
+#include "composit/execute/devices.h"
 #include "composit/runtime/backend.h"
 #include "content.h"
 #include "interpreter_lock.h"
@@ -42,11 +42,8 @@ nb::tuple all_devices() {
     nb::list names;
     nb::dict missing;
     for (const std::string& family : runtime::backend_families()) {
-        try {
-            runtime::backend(family);
-        } catch (const KeyError& error) {
-            missing[family.c_str()] = error.what();
-        }
+        const std::string why = runtime::why_no_more(family);
+        if (!why.empty()) missing[family.c_str()] = why;
     }
     for (const std::string& name : runtime::backend_names())
         if (runtime::backend(name)->device()) names.append(name);
@@ -73,18 +70,15 @@ void bind_devices(nb::module_& module) {
     inner.def(
         "transfer",
         [](const ir::Tensor& x, const std::string& device) {
-            return wrap_array(ops::transfer(x, full_name(device)));
+            return wrap_array(execute::moved_to(x, full_name(device)));
         },
         nb::call_guard<Located>(), "The same values on that device; a node of the graph.");
     inner.def(
-        "constant",
-        [](nb::handle array, const std::string& device, const std::string& name) {
-            const ir::Array given = array_from(array);
-            const auto place = runtime::device(device);
-            return wrap_array(ir::constant(runtime::copied_to(place, given), name));
+        "placed",
+        [](const ir::Tensor& x, const std::string& device) {
+            return wrap_array(execute::placed_on(x, device));
         },
-        nb::arg("array"), nb::arg("device"), nb::arg("name") = "", nb::call_guard<Located>(),
-        "A copy of an ndarray on that device, made now.");
+        nb::call_guard<Located>(), "A tensor that was just made, on that device.");
     inner.def(
         "device_of",
         [](const ir::Tensor& x) { return ir::device_name(x.node().device()); },
