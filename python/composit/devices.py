@@ -95,7 +95,7 @@ def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., A
     `like`: where the first argument lies, unless `device` says something else."""
 
     @functools.wraps(function)
-    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+    def around(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         name = _present.get() if device is None else device
         if like and device is None and args and isinstance(args[0], LazyTensor):
             name = _core_devices.device_of(args[0])
@@ -109,7 +109,7 @@ def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., A
             return (_placed(result[0], name), *result[1:])
         return _placed(result, name)
 
-    return made
+    return around
 
 
 placing_like = functools.partial(placing, like=True)
