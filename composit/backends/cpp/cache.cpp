@@ -4,11 +4,11 @@
 #include "composit/backends/cpp/cache.h"
 
 #include "composit/backends/c_family/kernel_names.h"
-#include "composit/backends/cpp/files.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
+#include "composit/base/private_files.h"
 #include "composit/version.h"
 
 #include <algorithm>
@@ -288,13 +288,6 @@ std::vector<std::string> build_command(const Compiler& compiler) {
     }
     for (const char* word : {"kernel.cpp", "-o", "kernel.so"}) command.push_back(word);
     return command;
-}
-
-std::string default_cache_folder() {
-    const char* chosen = std::getenv("COMPOSIT_CACHE");
-    if (chosen != nullptr && *chosen != 0) return chosen;
-    const char* home = std::getenv("HOME");
-    return home != nullptr && *home != 0 ? std::string(home) + "/.cache/composit" : "";
 }
 
 std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder,

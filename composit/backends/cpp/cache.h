@@ -42,9 +42,6 @@ struct Source {
 // it.
 std::vector<std::string> build_command(const Compiler& compiler);
 
-// $COMPOSIT_CACHE, or ~/.cache/composit; empty when there is no home either.
-std::string default_cache_folder();
-
 // The library of `source`, from <folder>/<version>/<identifier of name>-<hash>/{kernel.cpp,
 // kernel.so, graph.txt, build.txt}, built if it is not there or not as it was written: an entry of
 // somebody else, cut off, without its symbols, or no folder at all. `folder` empty: the default

@@ -12,6 +12,8 @@
 namespace composit::simt {
 
 struct Dialect;  // dialect.h
+const Dialect& opencl_dialect();
+const Dialect& cuda_dialect();
 
 // Code that a device has loaded.
 class Code {
@@ -25,7 +27,9 @@ struct Launch {
     int64_t groups[2] = {1, 1};  // along x and y
     int64_t threads = 1;         // of a group, along x
     // The function's arguments in order: first addresses on the device, each null or inside of a
-    // block, then numbers.
+    // block, then numbers (64 bits each). Where memory has handles (OpenCL) an address is two
+    // arguments, a pointer to its block and behind it the number of bytes from there (long, 0 for
+    // null): f(global char* a, long a_offset, global char* b, long b_offset, …, long n, …).
     std::vector<const void*> addresses;
     std::vector<int64_t> numbers;
 };

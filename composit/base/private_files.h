@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace composit::cpp {
+namespace composit {
 
 // The whole file; nothing when it cannot be read, is no file (a pipe, a device, a symbolic link) or
 // has more bytes than `most`, which are then not read.
@@ -39,8 +39,11 @@ class FileLock {
 // Whether `path` is a FileLock whose owner was killed.
 bool is_abandoned(const std::string& path);
 
+// $COMPOSIT_CACHE, or ~/.cache/composit; empty when there is no home either.
+std::string default_cache_folder();
+
 // A folder that only this user can enter, made once per process and removed at its end. Throws
 // InputOutputError when none can be made.
 const std::string& private_folder();
 
-}  // namespace composit::cpp
+}  // namespace composit

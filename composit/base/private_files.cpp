@@ -1,5 +1,5 @@
 // Reads, writes and checks files by the system's calls, which tell why something failed.
-#include "composit/backends/cpp/files.h"
+#include "composit/base/private_files.h"
 
 #include "composit/base/error.h"
 
@@ -17,7 +17,7 @@
 #include <mutex>
 #include <unistd.h>
 
-namespace composit::cpp {
+namespace composit {
 namespace {
 
 [[noreturn]] void fail_with_reason(const std::string& what, const std::string& path) {
@@ -138,9 +138,16 @@ bool is_abandoned(const std::string& path) {
     return file.number() >= 0 && flock(file.number(), LOCK_EX | LOCK_NB) == 0;
 }
 
+std::string default_cache_folder() {
+    const char* chosen = std::getenv("COMPOSIT_CACHE");
+    if (chosen != nullptr && *chosen != 0) return chosen;
+    const char* home = std::getenv("HOME");
+    return home != nullptr && *home != 0 ? std::string(home) + "/.cache/composit" : "";
+}
+
 const std::string& private_folder() {
     static PrivateFolder folder;
     return folder.path;
 }
 
-}  // namespace composit::cpp
+}  // namespace composit

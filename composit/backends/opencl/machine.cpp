@@ -1,0 +1,174 @@
+// Memory, copies and events of an OpenCL device. programs.cpp has its code.
+#include "composit/backends/opencl/machine.h"
+
+#include "composit/base/error.h"
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+namespace composit::opencl {
+namespace {
+
+class OpenClEvent : public runtime::Event {
+  public:
+    OpenClEvent(const Api& api, std::string device, EventId event)
+        : api_(api), device_(std::move(device)), event_(event) {}
+    ~OpenClEvent() override { api_.clReleaseEvent(event_); }
+    OpenClEvent(const OpenClEvent&) = delete;
+    OpenClEvent& operator=(const OpenClEvent&) = delete;
+
+    bool is_done() const override {
+        Status status = 0;
+        check_call(device_, "clGetEventInfo",
+                   api_.clGetEventInfo(event_, event_status, sizeof status, &status, nullptr));
+        if (status < 0) fail_call(device_, "work in the queue", status);
+        return status == event_complete;
+    }
+
+    void wait() const override {
+        check_call(device_, "clWaitForEvents", api_.clWaitForEvents(1, &event_));
+    }
+
+    double seconds_since(const runtime::Event& earlier) const override {
+        const auto* const other = dynamic_cast<const OpenClEvent*>(&earlier);
+        internal_check(other != nullptr, device_, ": the event is of another kind of device");
+        const auto nanoseconds = static_cast<int64_t>(end() - other->end());
+        return static_cast<double>(nanoseconds) * 1e-9;
+    }
+
+  private:
+    ULong end() const {
+        ULong time = 0;
+        check_call(
+            device_, "clGetEventProfilingInfo",
+            api_.clGetEventProfilingInfo(event_, profiling_end, sizeof time, &time, nullptr));
+        return time;
+    }
+
+    const Api& api_;
+    std::string device_;
+    EventId event_;
+};
+
+}  // namespace
+
+std::string device_text(const Api& api, DeviceId device, Info what) {
+    size_t bytes = 0;
+    if (api.clGetDeviceInfo(device, what, 0, nullptr, &bytes) != success || bytes == 0) return "";
+    std::string text(bytes, '\0');
+    if (api.clGetDeviceInfo(device, what, bytes, text.data(), nullptr) != success) return "";
+    text.resize(std::min(text.size(), text.find('\0')));
+    return text;
+}
+
+OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
+    : api_(api), device_(device), name_(std::move(name)), owner_(getpid()) {
+    const auto bytes = [&](Info what) {
+        return static_cast<int64_t>(device_value<ULong>(api, device, what));
+    };
+    memory_bytes_ = bytes(device_global_memory);
+    most_block_bytes_ = bytes(device_max_memory_allocation);
+    local_memory_bytes_ = bytes(device_local_memory);
+    most_threads_ =
+        static_cast<int64_t>(device_value<size_t>(api, device, device_max_work_group_size));
+    const std::string driver = device_text(api, device, driver_version);
+    description_ = text(device_text(api, device, device_name), ", driver ", driver);
+    identity_ = text("device ", device_text(api, device, device_name), "\nversion ",
+                     device_text(api, device, device_version), "\ndriver ", driver);
+    Status status = success;
+    context_ = api.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status);
+    check("clCreateContext", status);
+    queue_ = api.clCreateCommandQueue(context_, device_, profiling_queue, &status);
+    check("clCreateCommandQueue", status);
+}
+
+void OpenClMachine::refuse_forked() const {
+    user_check<RuntimeError>(getpid() == owner_, name_,
+                             ": this process was forked after the device was opened. Open devices "
+                             "after the fork, or run on the CPU.");
+}
+
+void* OpenClMachine::allocate(int64_t bytes) {
+    refuse_forked();
+    const int64_t count = std::max<int64_t>(bytes, 1);
+    user_check<OutOfMemory>(count <= most_block_bytes_, name_, ": ", bytes,
+                            " bytes are more than a block of this device can have, which is ",
+                            most_block_bytes_, ". A smaller array is required.");
+    Status status = success;
+    const MemoryId memory =
+        api_.clCreateBuffer(context_, read_write, static_cast<size_t>(count), nullptr, &status);
+    user_check<OutOfMemory>(status == success, name_, ": ", bytes,
+                            " bytes of memory are not available (clCreateBuffer: ", name_of(status),
+                            "). Fewer or smaller arrays are required.");
+    try {
+        return blocks_.add(name_, memory, count);
+    } catch (...) {
+        api_.clReleaseMemObject(memory);
+        throw;
+    }
+}
+
+// OpenCL keeps the memory until the work that uses it is done.
+void OpenClMachine::release(void* address) noexcept {
+    if (address == nullptr) return;
+    const MemoryId memory = blocks_.remove(address);
+    if (memory != nullptr && getpid() == owner_) api_.clReleaseMemObject(memory);
+}
+
+void OpenClMachine::copy_from_host(void* to, const void* from, int64_t bytes) {
+    refuse_forked();
+    if (bytes <= 0) return;
+    const Place place = blocks_.find(name_, to);
+    check("clEnqueueWriteBuffer",
+          api_.clEnqueueWriteBuffer(queue_, place.memory, 1, place.offset,
+                                    static_cast<size_t>(bytes), from, 0, nullptr, nullptr));
+}
+
+void OpenClMachine::copy_to_host(void* to, const void* from, int64_t bytes) {
+    refuse_forked();
+    if (bytes <= 0) return;
+    const Place place = blocks_.find(name_, from);
+    check("clEnqueueReadBuffer",
+          api_.clEnqueueReadBuffer(queue_, place.memory, 1, place.offset,
+                                   static_cast<size_t>(bytes), to, 0, nullptr, nullptr));
+}
+
+void OpenClMachine::copy(void* to, const void* from, int64_t bytes) {
+    refuse_forked();
+    if (bytes <= 0 || to == from) return;
+    const Place target = blocks_.find(name_, to), source = blocks_.find(name_, from);
+    check("clEnqueueCopyBuffer",
+          api_.clEnqueueCopyBuffer(queue_, source.memory, target.memory, source.offset,
+                                   target.offset, static_cast<size_t>(bytes), 0, nullptr, nullptr));
+}
+
+void OpenClMachine::fill_with_zeros(void* to, int64_t bytes) {
+    refuse_forked();
+    if (bytes <= 0) return;
+    const Place place = blocks_.find(name_, to);
+    // The widest pattern that place and length are multiples of.
+    constexpr unsigned char zeros[16] = {};
+    const size_t count = static_cast<size_t>(bytes);
+    const size_t pattern = (place.offset | count) % sizeof zeros == 0 ? sizeof zeros : 1;
+    check("clEnqueueFillBuffer",
+          api_.clEnqueueFillBuffer(queue_, place.memory, zeros, pattern, place.offset, count, 0,
+                                   nullptr, nullptr));
+}
+
+std::shared_ptr<runtime::Event> OpenClMachine::record() {
+    refuse_forked();
+    EventId event = nullptr;
+    check("clEnqueueMarkerWithWaitList",
+          api_.clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &event));
+    auto recorded = std::make_shared<OpenClEvent>(api_, name_, event);
+    check("clFlush", api_.clFlush(queue_));  // whoever polls waits for what has begun
+    return recorded;
+}
+
+void OpenClMachine::synchronise() {
+    refuse_forked();
+    check("clFinish", api_.clFinish(queue_));
+}
+
+}  // namespace composit::opencl
