@@ -121,14 +121,83 @@ COMPOSIT_DEVICE double next_after_double(double x, double y) {
 }
 )";
 
+// ----- the first index out of bounds: fault.h
+
+constexpr std::string_view opencl_fault = R"(
+// The first index out of bounds: of the first launch that met one, that of the lowest outer index.
+typedef struct {
+    int64_t launch, outer, axis, index;
+    int32_t is_locked, unused;
+} IndexFault;
+
+static void report_fault(volatile __global IndexFault* fault, int64_t launch, int64_t outer,
+                         int64_t axis, int64_t index) {
+    bool is_done = false;
+    while (!is_done) {
+        if (atomic_cmpxchg(&fault->is_locked, 0, 1) != 0) continue;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        if (fault->launch == 0 || (fault->launch == launch && outer < fault->outer)) {
+            fault->launch = launch;
+            fault->outer = outer;
+            fault->axis = axis;
+            fault->index = index;
+        }
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        atomic_xchg(&fault->is_locked, 0);
+        is_done = true;
+    }
+}
+)";
+
+constexpr std::string_view cuda_fault = R"(
+// The first index out of bounds: of the first launch that met one, that of the lowest outer index.
+struct IndexFault {
+    int64_t launch, outer, axis, index;
+    int32_t is_locked, unused;
+};
+
+static __device__ __noinline__ void report_fault(volatile IndexFault* fault, int64_t launch,
+                                                 int64_t outer, int64_t axis, int64_t index) {
+    bool is_done = false;
+    while (!is_done) {
+        if (atomicCAS((int32_t*)&fault->is_locked, 0, 1) != 0) continue;
+        __threadfence();
+        if (fault->launch == 0 || (fault->launch == launch && outer < fault->outer)) {
+            fault->launch = launch;
+            fault->outer = outer;
+            fault->axis = axis;
+            fault->index = index;
+        }
+        __threadfence();
+        atomicExch((int32_t*)&fault->is_locked, 0);
+        is_done = true;
+    }
+}
+)";
+
+constexpr std::string_view opencl_counter = R"(
+__kernel void set_counter(__global char* counter_memory, const int64_t counter_start,
+                          const int64_t number) {
+    *(__global int64_t*)(counter_memory + counter_start) = number;
+}
+)";
+
+constexpr std::string_view cuda_counter = R"(
+extern "C" __global__ void set_counter(int64_t* counter, const int64_t number) {
+    *counter = number;
+}
+)";
+
 }  // namespace
 
 const std::set<std::string>& Dialect::words() { return dialect_words(); }
 
-const Dialect& opencl() {
+const Dialect& opencl_dialect() {
     static const Dialect& dialect = *new Dialect{
         .name = "OpenCL C 1.2",
         .prelude = opencl_prelude,
+        .fault_text = opencl_fault,
+        .counter_text = opencl_counter,
         .kernel_start = "__kernel void ",
         .global = "__global ",
         .local = "__local ",
@@ -147,10 +216,12 @@ const Dialect& opencl() {
 }
 
 // Tables lie in device memory, whose cache serves threads that look up different places at once.
-const Dialect& cuda() {
+const Dialect& cuda_dialect() {
     static const Dialect& dialect = *new Dialect{
         .name = "CUDA C++",
         .prelude = cuda_prelude,
+        .fault_text = cuda_fault,
+        .counter_text = cuda_counter,
         .kernel_start = "extern \"C\" __global__ void ",
         .global = "",
         .local = "__shared__ ",

@@ -31,7 +31,8 @@ constexpr const char* functions = R"(
     atomic_and atomic_or atomic_xor atomicAdd atomicExch atomicCAS atomicMin atomicMax
     j0 j1 jn y0 y1 yn norm norm3d norm4d rnorm rhypot rcbrt erfinv erfcinv erfcx normcdf normcdfinv
     cyl_bessel_i0 cyl_bessel_i1 nearbyint lrint llrint lround llround llabs labs llmax llmin ullmax
-    ullmin umax umin umul24 saturate clock clock64 memcpy memset malloc free assert)";
+    ullmin umax umin umul24 saturate clock clock64 IndexFault
+    report_fault set_counter COMPOSIT_DEVICE memcpy memset malloc free assert)";
 
 }  // namespace
 
