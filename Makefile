@@ -43,7 +43,7 @@ apt-demo:
 	@tools/apt.sh $(DEMO_PACKAGES)
 
 apt:
-	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev $(CROSS_PACKAGES)
+	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev pocl-opencl-icd $(CROSS_PACKAGES)
 
 apt-bench: apt
 	@tools/apt.sh libbenchmark-dev

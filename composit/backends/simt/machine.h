@@ -12,8 +12,8 @@
 namespace composit::simt {
 
 struct Dialect;  // dialect.h
-const Dialect& opencl_dialect();
-const Dialect& cuda_dialect();
+const Dialect& opencl();
+const Dialect& cuda();
 
 // Code that a device has loaded.
 class Code {

@@ -52,6 +52,38 @@ TEST(Registry, RefusesNullAndNameless) {
     EXPECT_THROW(register_backend(std::make_shared<NamedBackend>("")), ValueError);
 }
 
+TEST(Registry, AFamilyOpensWhenOneOfItIsFirstAskedFor) {
+    int opened = 0;
+    register_backend_family("test-family", [&] {
+        ++opened;
+        return BackendFamily{{std::make_shared<NamedBackend>("test-family:0"),
+                              std::make_shared<NamedBackend>("test-family:1")},
+                             "the third one is switched off"};
+    });
+    const std::vector<std::string> families = backend_families();
+    EXPECT_EQ(std::count(families.begin(), families.end(), "test-family"), 1);
+    const std::vector<std::string> names = backend_names();
+    EXPECT_EQ(std::count(names.begin(), names.end(), "test-family:0"), 0);
+    EXPECT_EQ(opened, 0);
+    EXPECT_EQ(backend("test-family")->name(), "test-family:0");
+    EXPECT_EQ(backend("test-family:1")->name(), "test-family:1");
+    try {
+        backend("test-family:2");
+        FAIL();
+    } catch (const KeyError& error) {
+        EXPECT_TRUE(
+            std::string(error.what()).ends_with(" test-family: the third one is switched off."))
+            << error.what();
+    }
+    EXPECT_EQ(opened, 1);
+}
+
+TEST(Registry, RefusesFamiliesWithoutNameOrFunction) {
+    EXPECT_THROW(register_backend_family("", [] { return BackendFamily{}; }), ValueError);
+    EXPECT_THROW(register_backend_family("a:0", [] { return BackendFamily{}; }), ValueError);
+    EXPECT_THROW(register_backend_family("test-null", nullptr), ValueError);
+}
+
 TEST(Registry, ManyThreadsRegisterAndLookUp) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
