@@ -192,7 +192,7 @@ extern "C" __global__ void set_counter(int64_t* counter, const int64_t number) {
 
 const std::set<std::string>& Dialect::words() { return dialect_words(); }
 
-const Dialect& opencl_dialect() {
+const Dialect& opencl() {
     static const Dialect& dialect = *new Dialect{
         .name = "OpenCL C 1.2",
         .prelude = opencl_prelude,
@@ -216,7 +216,7 @@ const Dialect& opencl_dialect() {
 }
 
 // Tables lie in device memory, whose cache serves threads that look up different places at once.
-const Dialect& cuda_dialect() {
+const Dialect& cuda() {
     static const Dialect& dialect = *new Dialect{
         .name = "CUDA C++",
         .prelude = cuda_prelude,

@@ -33,7 +33,7 @@ struct Dialect {
     static const std::set<std::string>& words();
 };
 
-const Dialect& opencl_dialect();
-const Dialect& cuda_dialect();
+const Dialect& opencl();
+const Dialect& cuda();
 
 }  // namespace composit::simt

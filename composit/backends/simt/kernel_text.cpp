@@ -95,12 +95,12 @@ void FunctionText::index_type(const Extents& extents, const std::vector<Access>&
     index_ = far < static_cast<double>(most_of_int) ? "int" : "int64_t";
 }
 
-std::string FunctionText::declare(const std::string& wish, const std::string& value) {
+std::string FunctionText::declare(const std::string& wish, std::string_view value) {
     return declare(index_, wish, value);
 }
 
 std::string FunctionText::declare(const std::string& type, const std::string& wish,
-                                  const std::string& value) {
+                                  std::string_view value) {
     const std::string name = names.claim(wish);
     code.add(text("const ", type, " ", name, " = ", value, ";"));
     return name;

@@ -64,9 +64,9 @@ class FunctionText {
                     const std::vector<ir::kernel::Access>& accesses);
     const std::string& index() const { return index_; }  // "int"
     // Declares constants of the index type, named like `wish`, and returns the names.
-    std::string declare(const std::string& wish, const std::string& value);
+    std::string declare(const std::string& wish, std::string_view value);
     std::string declare(const std::string& type, const std::string& wish,
-                        const std::string& value);
+                        std::string_view value);
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
