@@ -80,9 +80,14 @@ Program schedule(const Program& program, const runtime::Backend& backend, const 
     return transforms::run_schedule_stage(pipeline, program, target, refusal);
 }
 
-bool is_split(const std::vector<Placement>& placements) {
+// Inputs and outputs of a program lie where its back end runs: what is refused there needs copies,
+// even where that is all of it.
+bool is_split(const std::vector<Placement>& placements, const Options& options) {
+    const bool has_device = runtime::backend(options.backend)->device() != nullptr;
+    const std::string& home =
+        has_device || placements.empty() ? options.backend : placements[0].backend;
     return std::any_of(placements.begin(), placements.end(), [&](const Placement& placement) {
-        return placement.backend != placements[0].backend;
+        return placement.backend != home;
     });
 }
 
@@ -116,13 +121,14 @@ Built build_split(const Program& program, const std::vector<Placement>& placemen
     }
     Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr, placements};
     built.executable =
-        joined(built.program, placements, std::move(segments), std::move(executables));
+        joined(built.program, placements, std::move(segments), std::move(executables),
+               runtime::backend(options.backend)->device());
     return built;
 }
 
 Built build_as_wished(const Program& program, const Options& options) {
     const std::vector<Placement> placements = place(program, options);
-    if (is_split(placements)) return build_split(program, placements, options);
+    if (is_split(placements, options)) return build_split(program, placements, options);
     const Placement first = placements.empty() ? Placement{"", options.backend, ""} : placements[0];
     const int threads = options.threads > 0 ? options.threads : default_threads();
     Built built;
@@ -150,7 +156,7 @@ std::vector<Scheduled> scheduled(const Program& program, const Options& options)
     const DefaultFloatingPoint floating_point;
     const std::vector<Placement> placements = place(program, options);
     const std::vector<Segment> segments =
-        is_split(placements)
+        is_split(placements, options)
             ? segments_of(program, placements)
             : std::vector<Segment>{
                   {placements.empty() ? options.backend : placements[0].backend, program, {}, {}}};
@@ -184,7 +190,8 @@ Built build(const Program& program, const Options& options) {
         reading.check(program.name.empty() ? "evaluate" : program.name, constants_of(program));
         return built;
     } catch (const runtime::Unavailable& missing) {
-        if (options.backend == interpreter) throw;
+        // Values on a device stay there: what cannot run is an error.
+        if (options.backend == interpreter || runtime::backend(options.backend)->device()) throw;
         warn_once(text("back end ", options.backend, ": ", missing.what(),
                        " The interpreter runs the program instead: the same results, slower."));
         Options instead = options;

@@ -48,9 +48,11 @@ struct Segment {
 // placements[k] names the back end of kernel k.
 std::vector<Segment> segments_of(const ir::kernel::Program& program,
                                  const std::vector<Placement>& placements);
-// Runs one after the other. executables[s] is that of segment s.
+// Runs one after the other. executables[s] is that of segment s. Inputs and outputs lie on `home`,
+// which is null for host memory; what segments of other back ends need is copied.
 std::shared_ptr<runtime::Executable> joined(
     const ir::kernel::Program& program, const std::vector<Placement>& placements,
-    std::vector<Segment> segments, std::vector<std::shared_ptr<runtime::Executable>> executables);
+    std::vector<Segment> segments, std::vector<std::shared_ptr<runtime::Executable>> executables,
+    std::shared_ptr<runtime::Device> home = nullptr);
 
 }  // namespace composit::execute

@@ -4,6 +4,7 @@
 #include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
+#include "composit/execute/devices.h"
 #include "composit/execute/floating_errors.h"
 #include "composit/execute/memory.h"
 #include "composit/execute/signature.h"
@@ -73,6 +74,12 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     if (options_.threads <= 0) options_.threads = default_threads();
     parallel_for_ = parallel_for(options_.threads);
     check_graph(name_, inputs_, outputs_, options_.most_nodes);
+    user_check<NotSupported>(!needs_several_devices(outputs_), name_,
+                             ": the graph has values on several devices. Compiled functions run on "
+                             "one: compile the part of each device for itself.");
+    for (const Tensor& output : outputs_)
+        options_.backend = backend_for(output.node().device(), options_.backend);
+    device_ = runtime::backend(options_.backend)->device();
     reported_ = signature_of(outputs_).reported;
     const transforms::Pipeline& pipeline = pipeline_of(options_);
     simplified_ = outputs_;
@@ -163,22 +170,88 @@ std::vector<const void*> pointers(const std::vector<Array>& arguments) {
 
 std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) const {
     check(arguments);
+    if (device_) return run_on_device(arguments, {});
     return run(pointers(arguments));
+}
+
+std::vector<Array> Compiled::at(const std::vector<const void*>& pointers) const {
+    std::vector<Array> arguments;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+        // Read while the call lasts: nobody owns it here.
+        void* const data = const_cast<void*>(pointers[i]);
+        arguments.emplace_back(inputs_[i].dtype(), inputs_[i].shape(),
+                               std::shared_ptr<void>(data, [](void*) {}), data);
+    }
+    return arguments;
+}
+
+runtime::Run Compiled::device_run(const std::vector<Array>& arguments,
+                                  const std::vector<Array>& given, DeviceHeld& held) const {
+    runtime::Run run;
+    run.threads = options_.threads;
+    run.parallel_for = parallel_for_;
+    std::vector<const void*> addresses;
+    for (const Array& argument : arguments) {
+        held.arguments.push_back(runtime::copied_to(device_, argument));
+        addresses.push_back(held.arguments.back().remote()->address());
+    }
+    for (int place : argument_of_input_)
+        run.inputs.push_back(addresses[static_cast<size_t>(place)]);
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+        const bool starts = start_of_output_[k] >= 0;
+        const auto argument = static_cast<size_t>(std::max(start_of_output_[k], 0));
+        if (starts && !given.empty() && given[argument]) {
+            held.results.push_back(given[argument]);
+        } else {
+            held.results.push_back(
+                runtime::array_on(device_, outputs_[k].dtype(), outputs_[k].shape()));
+            if (starts && held.results.back().bytes() > 0)
+                device_->copy(held.results.back().remote()->address(), addresses[argument],
+                              held.results.back().bytes());
+        }
+        run.outputs.push_back(held.results.back().remote()->address());
+    }
+    return run;
+}
+
+std::vector<Array> Compiled::run_on_device(const std::vector<Array>& arguments,
+                                           const std::vector<Array>& given) const {
+    const DefaultFloatingPoint floating_point;
+    DeviceHeld held;
+    const runtime::Run run = device_run(arguments, given, held);
+    try {
+        executable_->run(run);
+    } catch (const IndexError& error) {
+        rethrow_with_line(error, with_values(pointers(arguments)));
+    } catch (const LinAlgError& error) {
+        rethrow_with_line(error, with_values(pointers(arguments)));
+    }
+    return held.results;
 }
 
 std::vector<Array> Compiled::operator()(std::vector<Array>&& arguments) const {
     check(arguments);
     const std::vector<Array> owned = std::move(arguments);
     std::vector<Array> given(owned.size());
-    for (size_t argument : options_.donated)
-        if (owned[argument].owner().use_count() == 1 && !owned[argument].is_borrowed())
-            given[argument] = owned[argument];
+    for (size_t argument : options_.donated) {
+        const Array& donated = owned[argument];
+        if (donated.owner().use_count() != 1 || donated.is_borrowed()) continue;
+        const auto remote = donated.remote();
+        if (device_ ? remote && remote->device() == device_->name() && !remote->is_on_host()
+                    : remote == nullptr)
+            given[argument] = donated;
+    }
+    if (device_) return run_on_device(owned, given);
     return run(pointers(owned), given);
 }
 
 std::vector<double> Compiled::seconds_of_kernels(const std::vector<Array>& arguments) const {
     check(arguments);
     const DefaultFloatingPoint floating_point;
+    if (device_) {
+        DeviceHeld held;
+        return executable_->seconds_of_kernels(device_run(arguments, {}, held));
+    }
     std::vector<Array> results;
     return executable_->seconds_of_kernels(run_of(pointers(arguments), {}, results));
 }
@@ -239,6 +312,7 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
 
 std::vector<Array> Compiled::run(const std::vector<const void*>& arguments,
                                  const std::vector<Array>& given) const {
+    if (device_) return run_on_device(at(arguments), {});
     const DefaultFloatingPoint floating_point;
     std::vector<Array> results;
     const ReadingMappedFiles reading;

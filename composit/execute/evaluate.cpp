@@ -4,6 +4,7 @@
 #include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
+#include "composit/execute/devices.h"
 #include "composit/execute/floating_errors.h"
 #include "composit/execute/memory.h"
 #include "composit/execute/parts.h"
@@ -215,7 +216,31 @@ const ir::ConstantArray& value_of(const Leaf& leaf) {
     return ir::constant_array(*leaf.node);
 }
 
+std::vector<Array> values_of_results(const Plan& plan, const std::vector<Leaf>& leaves,
+                                     const std::vector<Array>& computed) {
+    std::vector<Array> values;
+    for (const Result& result : plan.results)
+        values.push_back(result.is_leaf ? value_of(leaves[result.index]).value()
+                                        : computed[result.index]);
+    return values;
+}
+
+std::vector<Array> run_on(const std::shared_ptr<runtime::Device>& device, const Plan& plan,
+                          const std::vector<Leaf>& leaves, int threads) {
+    DeviceCall call{device, {}, plan.outputs};
+    for (const Binding& input : plan.inputs)
+        call.inputs.push_back(runtime::address_on(
+            device, input.leaf == Binding::fixed ? input.value : value_of(leaves[input.leaf])));
+    std::vector<Array> computed;
+    if (plan.executable)
+        computed = run_on_device(*plan.executable, call, parallel_for(threads), threads);
+    std::vector<Array> values = values_of_results(plan, leaves, computed);
+    for (Array& value : values) value = runtime::copied_to(device, value);
+    return values;
+}
+
 std::vector<Array> run(const Plan& plan, const std::vector<Leaf>& leaves, int threads) {
+    if (const auto device = plan.backend->device()) return run_on(device, plan, leaves, threads);
     runtime::Run run;
     run.threads = threads;
     run.parallel_for = parallel_for(threads);
@@ -238,11 +263,7 @@ std::vector<Array> run(const Plan& plan, const std::vector<Leaf>& leaves, int th
     if (plan.executable) plan.executable->run(run);
     reading.check("evaluate", run.inputs);
     plan.memory.after_run();
-    std::vector<Array> values;
-    for (const Result& result : plan.results)
-        values.push_back(result.is_leaf ? value_of(leaves[result.index]).value()
-                                        : computed[result.index]);
-    return values;
+    return values_of_results(plan, leaves, computed);
 }
 
 // What was looked at before was reported then.
@@ -263,6 +284,12 @@ std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& 
     Options resolved = options;
     if (resolved.threads <= 0) resolved.threads = default_threads();
     if (outputs.empty()) return {};
+    if (needs_several_devices(outputs))
+        return evaluate_across_devices(outputs, [&](const std::vector<Tensor>& part) {
+            return values_of(part, resolved, reported, most_nodes);
+        });
+    for (const Tensor& output : outputs)
+        resolved.backend = backend_for(output.node().device(), resolved.backend);
     Signature signature =
         signature_of(outputs, most_nodes, std::exchange(words_to_write(), std::vector<uint64_t>()));
     reported |= signature.reported;

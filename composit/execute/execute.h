@@ -74,16 +74,18 @@ struct Placement {
 // One specialisation of a function, ready to call.
 class Compiled {
   public:
-    // `inputs` are placeholders that `outputs` reach (or not), in calling order.
+    // `inputs` are placeholders that `outputs` reach (or not), in calling order. Outputs that lie on
+    // a device run there, else on the options' back end. NotSupported: on several devices.
     Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
              Options options);
 
-    // ValueError/TypeError when count, shape or dtype do not fit, naming the argument.
+    // ValueError/TypeError when count, shape or dtype do not fit, naming the argument. Results of a
+    // program that runs on a device lie there; arguments that do not are copied there.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
     // Donated arguments whose memory nobody else owns hold results afterwards, where those are
     // updates of them; others are copied.
     std::vector<Array> operator()(std::vector<Array>&& arguments) const;
-    // The same for memory that is known to fit: row-major, of the inputs' dtypes and shapes.
+    // The same for host memory that is known to fit: row-major, of the inputs' dtypes and shapes.
     // `given`: for some donated arguments that memory, to be written over; a result that lies there
     // is that array. An argument that overlaps another is copied.
     std::vector<Array> run(const std::vector<const void*>& arguments,
@@ -125,6 +127,16 @@ class Compiled {
     // that already.
     runtime::Run run_of(const std::vector<const void*>& arguments, const std::vector<Array>& given,
                         std::vector<Array>& results) const;
+    // Host memory that nobody owns, as arrays; calls of programs that run on a device, whose results
+    // lie there.
+    std::vector<Array> at(const std::vector<const void*>& pointers) const;
+    struct DeviceHeld {
+        std::vector<Array> arguments, results;
+    };
+    runtime::Run device_run(const std::vector<Array>& arguments, const std::vector<Array>& given,
+                            DeviceHeld& held) const;
+    std::vector<Array> run_on_device(const std::vector<Array>& arguments,
+                                     const std::vector<Array>& given) const;
     // Of each argument whether its memory overlaps another's.
     std::vector<bool> overlapping(const std::vector<const void*>& arguments) const;
     // The outputs, computed from constants instead of placeholders.
@@ -134,6 +146,7 @@ class Compiled {
     std::vector<Tensor> inputs_, outputs_, simplified_;
     Options options_;
     runtime::ParallelFor parallel_for_;
+    std::shared_ptr<runtime::Device> device_;  // that it runs on; null: host memory
     struct Stages;  // what the passes printed are printed from
     std::shared_ptr<Stages> stages_;
     ir::kernel::Program program_;

@@ -3,6 +3,7 @@
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
+#include "composit/runtime/device.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -80,13 +81,18 @@ class SplitExecutable : public runtime::Executable {
   public:
     SplitExecutable(const Program& program, const std::vector<Placement>& placements,
                     std::vector<Segment> segments,
-                    std::vector<std::shared_ptr<runtime::Executable>> executables)
-        : inputs_(program.inputs),
+                    std::vector<std::shared_ptr<runtime::Executable>> executables,
+                    std::shared_ptr<runtime::Device> home)
+        : home_(std::move(home)),
+          inputs_(program.inputs),
           outputs_(program.outputs),
           placements_(placements),
           segments_(std::move(segments)),
           executables_(std::move(executables)),
           offsets_(program.buffers.size(), -1) {
+        for (const Buffer& buffer : program.buffers) bytes_.push_back(buffer.bytes);
+        for (const Segment& segment : segments_)
+            is_at_home_.push_back(runtime::backend(segment.backend)->device() == home_);
         std::vector<int> counts(program.buffers.size(), 0);
         for (Segment& segment : segments_) {
             for (const std::vector<int>* numbers : {&segment.inputs, &segment.outputs})
@@ -102,7 +108,7 @@ class SplitExecutable : public runtime::Executable {
     }
 
     void run(const runtime::Run& run) const override {
-        const std::shared_ptr<void> shared = ir::allocate_aligned(shared_bytes_);
+        const std::shared_ptr<void> shared = shared_memory();
         std::vector<void*> places(offsets_.size(), nullptr);
         for (size_t i = 0; i < places.size(); ++i)
             if (offsets_[i] >= 0) places[i] = static_cast<char*>(shared.get()) + offsets_[i];
@@ -116,6 +122,10 @@ class SplitExecutable : public runtime::Executable {
         for (size_t s = 0; s < segments_.size(); ++s) {
             const Segment& segment = segments_[s];
             runtime::Run part{{}, {}, run.threads, run.parallel_for};
+            if (!is_at_home_[s]) {
+                run_on_host(s, std::move(part), readable);
+                continue;
+            }
             for (int number : segment.inputs)
                 part.inputs.push_back(readable[static_cast<size_t>(number)]);
             for (int number : segment.outputs)
@@ -154,6 +164,39 @@ class SplitExecutable : public runtime::Executable {
     }
 
   private:
+    // For temporaries that cross segments.
+    std::shared_ptr<void> shared_memory() const {
+        if (!home_) return ir::allocate_aligned(shared_bytes_);
+        const auto memory = runtime::DeviceMemory::allocate(home_, shared_bytes_, "temporaries");
+        return {memory, memory->address()};
+    }
+
+    // A segment that the device does not run: between copies of what it reads and writes. Outputs
+    // are read too, since kernels may go on with what is there.
+    void run_on_host(size_t s, runtime::Run part, const std::vector<const void*>& places) const {
+        const Segment& segment = segments_[s];
+        std::vector<std::shared_ptr<void>> copies;
+        const auto copied = [&](int number) {
+            const int64_t bytes = bytes_[static_cast<size_t>(number)];
+            copies.push_back(ir::allocate_aligned(bytes));
+            if (bytes > 0)
+                home_->copy_to_host(copies.back().get(), places[static_cast<size_t>(number)], bytes);
+            return copies.back().get();
+        };
+        for (int number : segment.inputs) part.inputs.push_back(copied(number));
+        for (int number : segment.outputs) part.outputs.push_back(copied(number));
+        executables_[s]->run(part);
+        for (size_t i = 0; i < segment.outputs.size(); ++i) {
+            const auto number = static_cast<size_t>(segment.outputs[i]);
+            if (bytes_[number] > 0)
+                home_->copy_from_host(const_cast<void*>(places[number]), part.outputs[i],
+                                      bytes_[number]);
+        }
+    }
+
+    const std::shared_ptr<runtime::Device> home_;
+    std::vector<bool> is_at_home_;  // of each segment
+    std::vector<int64_t> bytes_;    // of each buffer
     std::vector<int> inputs_, outputs_;
     std::vector<Placement> placements_;
     std::vector<Segment> segments_;  // without programs
@@ -183,9 +226,10 @@ std::vector<Segment> segments_of(const Program& program, const std::vector<Place
 
 std::shared_ptr<runtime::Executable> joined(
     const Program& program, const std::vector<Placement>& placements, std::vector<Segment> segments,
-    std::vector<std::shared_ptr<runtime::Executable>> executables) {
+    std::vector<std::shared_ptr<runtime::Executable>> executables,
+    std::shared_ptr<runtime::Device> home) {
     return std::make_shared<SplitExecutable>(program, placements, std::move(segments),
-                                             std::move(executables));
+                                             std::move(executables), std::move(home));
 }
 
 }  // namespace composit::execute

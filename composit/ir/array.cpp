@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/small_blocks.h"
 #include "composit/ir/kept_blocks.h"
+#include "composit/ir/remote_memory.h"
 #include "composit/ir/scalar/function.h"
 
 #include <sys/mman.h>
@@ -90,6 +91,27 @@ Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data, 
       size_(element_count(shape_)),
       owner_(std::move(owner)),
       data_(data) {}
+
+Array::Array(DType dtype, Shape shape, std::shared_ptr<RemoteMemory> memory)
+    : dtype_(dtype),
+      is_remote_(true),
+      shape_(std::move(shape)),
+      size_(element_count(shape_)),
+      owner_(std::move(memory)) {}
+
+std::shared_ptr<RemoteMemory> Array::remote() const {
+    return is_remote_ ? std::static_pointer_cast<RemoteMemory>(owner_) : nullptr;
+}
+
+const void* Array::copied_data() const {
+    return static_cast<const RemoteMemory*>(owner_.get())->on_host().get();
+}
+
+Array Array::on_host() const {
+    if (!is_remote_) return *this;
+    const std::shared_ptr<void>& memory = remote()->on_host();
+    return {dtype_, shape_, memory, memory.get(), false};
+}
 
 Array Array::zeros(DType dtype, Shape shape) {
     Array result(dtype, std::move(shape));

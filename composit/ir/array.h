@@ -10,6 +10,8 @@
 
 namespace composit::ir {
 
+class RemoteMemory;  // remote_memory.h
+
 using Shape = std::vector<int64_t>;
 
 int64_t element_count(const Shape& shape);
@@ -28,6 +30,9 @@ class Array {
     Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data,
           bool is_borrowed = true);
 
+    // Elements that lie on a device, from the start of `memory` on.
+    Array(DType dtype, Shape shape, std::shared_ptr<RemoteMemory> memory);
+
     static Array zeros(DType dtype, Shape shape);
     template <class T>
     static Array of(DType dtype, Shape shape, const std::vector<T>& values);
@@ -37,22 +42,30 @@ class Array {
     const Shape& shape() const { return shape_; }
     int64_t size() const { return size_; }  // elements
     int64_t bytes() const;
-    const void* data() const { return data_; }
+    // In host memory; of an array on a device that is a copy, made at the first call.
+    const void* data() const { return is_remote_ ? copied_data() : data_; }
     template <class T>
     const T* data_as() const {
-        return static_cast<const T*>(data_);
+        return static_cast<const T*>(data());
     }
-    void* mutable_data() const { return data_; }  // only while the maker is the sole owner
+    // Only while the maker is the sole owner; not of arrays on a device.
+    void* mutable_data() const { return data_; }
     const std::shared_ptr<void>& owner() const { return owner_; }
     bool is_borrowed() const { return is_borrowed_; }
-    explicit operator bool() const { return data_ != nullptr; }
+    explicit operator bool() const { return data_ != nullptr || is_remote_; }
+
+    bool is_remote() const { return is_remote_; }
+    std::shared_ptr<RemoteMemory> remote() const;  // null where the elements are in host memory
+    Array on_host() const;                         // itself, or its copy in host memory
 
   private:
+    const void* copied_data() const;
+
     DType dtype_ = DType::float32;
-    bool is_borrowed_ = false;
+    bool is_borrowed_ = false, is_remote_ = false;
     Shape shape_;
     int64_t size_ = 1;
-    std::shared_ptr<void> owner_;
+    std::shared_ptr<void> owner_;  // a RemoteMemory of an array on a device
     void* data_ = nullptr;
 };
 

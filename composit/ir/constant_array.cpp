@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/small_blocks.h"
+#include "composit/ir/remote_memory.h"
 
 #include <mutex>
 #include <utility>
@@ -32,17 +33,20 @@ struct ConstantArray::State {
         : dtype(value.dtype()),
           shape(value.shape()),
           is_borrowed(value.is_borrowed()),
-          may_be_given_up(!is_borrowed && value.bytes() >= least_bytes),
-          row_major(value.owner(), value.mutable_data()) {}
+          may_be_given_up(!is_borrowed && !value.is_remote() && value.bytes() >= least_bytes),
+          remote(value.remote()),
+          row_major(remote ? nullptr : Memory(value.owner(), value.mutable_data())) {}
 
     const DType dtype;
     const Shape shape;
     const bool is_borrowed, may_be_given_up;
+    const std::shared_ptr<RemoteMemory> remote;  // null: the elements are in host memory
 
     std::mutex mutex;  // of all below; if it may not be given up, row_major never changes
     Memory row_major;  // null: given up
     FormRef instead;   // then: what it can be put together from
     std::vector<std::weak_ptr<const Form>> forms;
+    std::vector<std::shared_ptr<RemoteMemory>> copies;  // on devices
 
     Array array_of(Memory memory) const {
         void* const data = memory.get();
@@ -51,6 +55,7 @@ struct ConstantArray::State {
 
     // The row-major memory, or else what is there instead of it.
     std::pair<Memory, FormRef> what_is_there() {
+        if (remote) return {remote->on_host(), nullptr};
         if (!may_be_given_up) return {row_major, nullptr};
         const std::lock_guard lock(mutex);
         return {row_major, instead};
@@ -93,14 +98,16 @@ bool ConstantArray::is_borrowed() const { return state_ && state_->is_borrowed; 
 int64_t ConstantArray::bytes() const { return size() * size_of(dtype()); }
 
 void* ConstantArray::memory_of_its_own() const {
-    if (!state_ || state_.use_count() != 1 || state_->is_borrowed) return nullptr;
+    if (!state_ || state_.use_count() != 1 || state_->is_borrowed || state_->remote) return nullptr;
     const std::lock_guard lock(state_->mutex);
-    const bool is_own = state_->row_major.use_count() == 1 && state_->forms.empty();
+    const bool is_own = state_->row_major.use_count() == 1 && state_->forms.empty() &&
+                        state_->copies.empty();
     return is_own ? state_->row_major.get() : nullptr;
 }
 
 Array ConstantArray::value() const {
     if (!state_) return {};
+    if (state_->remote) return {state_->dtype, state_->shape, state_->remote};
     auto [memory, form] = state_->what_is_there();
     if (state_->is_borrowed) check_mapped_file("values of a constant", memory.get());
     return state_->array_of(memory ? std::move(memory) : state_->restored(*form));
@@ -120,6 +127,7 @@ std::shared_ptr<const void> ConstantArray::row_major() const {
 }
 
 bool ConstantArray::is_row_major() const {
+    if (state_ && state_->remote) return state_->remote->is_on_host();
     return state_ && state_->what_is_there().first != nullptr;
 }
 
@@ -144,6 +152,32 @@ std::shared_ptr<const void> ConstantArray::arranged(const Arrangement& order) co
         state_->forms.push_back(form);
     freed = state_->give_up_for(form);
     return {form, form->memory.get()};
+}
+
+std::shared_ptr<RemoteMemory> ConstantArray::remote() const {
+    return state_ ? state_->remote : nullptr;
+}
+
+std::shared_ptr<RemoteMemory> ConstantArray::on_device(
+    const std::string& device,
+    const std::function<std::shared_ptr<RemoteMemory>(const void* row_major)>& copy) const {
+    internal_check(state_ != nullptr, "no constant is copied to ", device);
+    if (state_->remote && state_->remote->device() == device) return state_->remote;
+    const auto find = [&]() -> std::shared_ptr<RemoteMemory> {
+        for (const auto& known : state_->copies)
+            if (known->device() == device) return known;
+        return nullptr;
+    };
+    if (!state_->is_borrowed) {
+        const std::lock_guard lock(state_->mutex);
+        if (auto known = find()) return known;
+    }
+    std::shared_ptr<RemoteMemory> made = copy(row_major().get());
+    if (state_->is_borrowed) return made;
+    const std::lock_guard lock(state_->mutex);
+    if (auto other = find()) return other;  // somebody was quicker
+    state_->copies.push_back(made);
+    return made;
 }
 
 }  // namespace composit::ir

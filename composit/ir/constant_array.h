@@ -50,6 +50,14 @@ class ConstantArray {
     // else holds the row-major memory, which is the constant's own, it takes that one's place.
     std::shared_ptr<const void> arranged(const Arrangement& order) const;
 
+    // Where the elements lie on a device, if that is where they come from; else null.
+    std::shared_ptr<RemoteMemory> remote() const;
+    // On the device of that name: where they lie there, or a copy, which `copy` makes once for all
+    // who hold this constant. Memory that others can write is copied each time.
+    std::shared_ptr<RemoteMemory> on_device(
+        const std::string& device,
+        const std::function<std::shared_ptr<RemoteMemory>(const void* row_major)>& copy) const;
+
   private:
     struct State;
     std::shared_ptr<State> state_;

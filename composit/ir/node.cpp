@@ -6,6 +6,7 @@
 #include "composit/ir/depth_first.h"
 #include "composit/ir/living.h"
 #include "composit/ir/operation.h"
+#include "composit/ir/remote_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -158,7 +159,53 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     }
     if (operation.may_fail && operation.may_fail(*node))
         node->may_fail_.store(true, std::memory_order_relaxed);
+    node->find_device();
     return result;
+}
+
+namespace {
+
+std::string placed(const Tensor& tensor) {
+    const std::string& name = tensor.name();
+    return text(name.empty() ? "a tensor" : "'" + name + "'", " (", tensor.type(), ") on ",
+                device_name(tensor.node().device()));
+}
+
+[[noreturn]] void fail_on_two_devices(const Node& node, const Tensor& first, const Tensor& second) {
+    fail<RuntimeError>(label(node), ": expected all tensors to be on the same device, but found ",
+                       placed(first), " and ", placed(second),
+                       ". Move one of them with .to(device).");
+}
+
+}  // namespace
+
+void Node::find_device() {
+    const Tensor* placed_first = nullptr;
+    const bool is_moving = operation_->device != nullptr;
+    for (const Tensor& operand : operands_) {
+        const Node& node = operand.node();
+        crosses_devices_ |= node.crosses_devices_ && !node.has_kept();
+        if (node.device_ == anywhere) continue;
+        if (!placed_first)
+            placed_first = &operand;
+        else if (node.device_ != placed_first->node().device_ && !is_moving)
+            fail_on_two_devices(*this, *placed_first, operand);
+    }
+    if (placed_first) device_ = placed_first->node().device_;
+    if (is_moving) {
+        const DeviceNumber before = std::exchange(device_, operation_->device(*this));
+        crosses_devices_ |= before != anywhere && before != device_;
+    } else if (operands_.empty() && is_constant(*this)) {
+        if (const auto remote = constant_array(*this).remote())
+            device_ = device_number(remote->device());
+    }
+}
+
+Tensor placed_constant(Array value, std::string_view name) {
+    const bool is_placed = !value.is_remote() && !value.shape().empty();
+    Tensor made = constant(std::move(value), name);
+    if (is_placed) const_cast<Node&>(made.node()).device_ = on_cpu;
+    return made;
 }
 
 Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
@@ -200,6 +247,8 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->hash_ = node.hash_;
     renamed->is_open_ = node.is_open_;
     renamed->reads_borrowed_ = node.reads_borrowed_;
+    renamed->device_ = node.device_;
+    renamed->crosses_devices_ = node.crosses_devices_;
     renamed->number_ = node.number_;
     made.fetch_add(1, std::memory_order_relaxed);
     renamed->may_fail_.store(node.may_fail(), std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include "composit/base/ref.h"
 #include "composit/base/small_blocks.h"
 #include "composit/ir/attribute.h"
+#include "composit/ir/device_names.h"
 #include "composit/ir/dtype.h"
 #include "composit/ir/name.h"
 
@@ -131,6 +132,10 @@ class Node : public Counted<Node> {
     // there are (Operation::may_fail), and nobody has found out yet (eager/failing.h).
     bool may_fail() const { return may_fail_.load(std::memory_order_relaxed); }
     void set_checked() const { may_fail_.store(false, std::memory_order_relaxed); }
+    // Where its values lie: where those of its operands do, unless the operation moves them.
+    DeviceNumber device() const { return device_; }
+    // Whether it needs values that lie on another device than its own.
+    bool crosses_devices() const { return crosses_devices_; }
     // Nodes that were made later have greater numbers. One that takes another's place has its.
     uint64_t number() const { return number_; }
     // The place that held it before something else was written there (eager/versions.h); 0: none,
@@ -172,6 +177,8 @@ class Node : public Counted<Node> {
 
   private:
     friend class LocationScope;
+    friend Tensor placed_constant(Array, std::string_view);
+    void find_device();
     friend Ref<Node> make_typed_node(const Operation&, std::vector<Tensor>, SharedAttributes,
                                      SharedTypes, Name);
     friend Ref<Node> with_name(const Node&, std::string_view);
@@ -199,7 +206,8 @@ class Node : public Counted<Node> {
     mutable std::atomic<Kept*> kept_{nullptr};
     mutable std::atomic<int> holders_{0};
     uint64_t number_ = 0;
-    bool is_open_ = false, reads_borrowed_ = false;
+    bool is_open_ = false, reads_borrowed_ = false, crosses_devices_ = false;
+    DeviceNumber device_ = anywhere;
     mutable std::atomic<bool> may_fail_{false};
     mutable std::atomic<uint32_t> place_{0};
 };
@@ -294,6 +302,9 @@ Tensor weak_scalar(int64_t value);
 Tensor weak_scalar(double value);
 Tensor weak_scalar(std::complex<double> value);
 Tensor input(std::string_view name, DType dtype, Shape shape);  // a placeholder
+// A constant that a user gave: an array in host memory that has dimensions lies on the cpu, and no
+// operation joins it with what lies elsewhere.
+Tensor placed_constant(Array value, std::string_view name = {});
 bool is_constant(const Node& node);
 bool is_input(const Node& node);
 const ConstantArray& constant_array(const Node& node);

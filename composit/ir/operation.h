@@ -116,6 +116,10 @@ struct Operation {
     std::function<std::vector<Tensor>(const Node& node)> deciding = {};
     std::function<void(const Node& node, const std::vector<Array>& values)> check_values = {};
 
+    // The device that a node's values lie on, of an operation that moves them there. Null: that of
+    // the operands.
+    DeviceNumber (*device)(const Node& node) = nullptr;
+
     // What a node keeps (Node::keep) stays as long as the node: it cannot be computed again.
     bool keeps_forever = false;
 

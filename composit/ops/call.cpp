@@ -15,6 +15,7 @@ using ir::TensorType;
 using BodyRef = std::shared_ptr<const Body>;
 
 void register_after();
+void register_transfer();
 void register_map();
 void register_bitcast();
 void register_reduce();
@@ -88,6 +89,7 @@ std::vector<Tensor> call(BodyRef body, const std::vector<Tensor>& arguments) {
 
 void register_operations() {
     register_after();
+    register_transfer();
     register_map();
     register_bitcast();
     register_reduce();

@@ -53,6 +53,12 @@ Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 // so what is computed of them is computed again. Gradients pass through the values alone.
 std::vector<Tensor> after(const std::vector<Tensor>& values, const std::vector<Tensor>& waited_for);
 
+// ----- transfer.cpp
+// The same values on the device of that full name ("cuda:0", "cpu"); x itself where they are there.
+// Gradients go back to where x lies.
+Tensor transfer(const Tensor& x, const std::string& device);
+bool is_transfer(const ir::Node& node);
+
 // ----- sort.cpp
 // Positions (int64) along an axis in the order of the values: equals, as 0 and -0 are, keep their
 // order, NaN come last. Complex numbers are ordered by their real part, then by the imaginary one;

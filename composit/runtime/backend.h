@@ -15,11 +15,14 @@
 
 namespace composit::runtime {
 
+class Device;  // device.h
+
 // Runs task(i) for 0 <= i < count, in any order, on any threads; returns when all are done;
 // rethrows the first error.
 using ParallelFor = std::function<void(int64_t count, const std::function<void(int64_t)>& task)>;
 
-// What an executable needs to run: memory and hands. Results never depend on `threads`.
+// What an executable needs to run: memory and hands. Results never depend on `threads`. Inputs and
+// outputs are addresses on the back end's device, where it has one (device.h).
 struct Run {
     std::vector<const void*> inputs;  // in the program's order
     std::vector<void*> outputs;
@@ -75,6 +78,8 @@ class Backend {
     // What passes are to know of the place where its programs run. With part_bytes 0, as here, it
     // gets the kernels that `lower` makes.
     virtual Target target() const { return {}; }
+    // The device that its programs' inputs and outputs lie on; null: host memory.
+    virtual std::shared_ptr<Device> device() const { return nullptr; }
     virtual std::shared_ptr<Executable> compile(const ir::kernel::Program& program,
                                                 const CompileOptions& options) = 0;
 };
@@ -95,5 +100,7 @@ struct BackendFamily {
 void register_backend_family(std::string name, std::function<BackendFamily()> open);
 // Opens none; backend_names() doesn't either, and has those of families that were opened.
 std::vector<std::string> backend_families();
+// Why a family has no back ends, or no more than it has, once it was opened; "" for no family.
+std::string why_no_more(const std::string& family);
 
 }  // namespace composit::runtime

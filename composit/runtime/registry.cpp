@@ -76,9 +76,8 @@ std::shared_ptr<Backend> backend(const std::string& name) {
     if (std::shared_ptr<Backend> found = registered(name)) return found;
     const std::string family_name = name.substr(0, name.find(':'));
     const std::shared_ptr<Family> family = opened_family(family_name);
-    if (family != nullptr)
-        if (std::shared_ptr<Backend> found = registered(name == family_name ? name + ":0" : name))
-            return found;
+    if (std::shared_ptr<Backend> found = registered(name == family_name ? name + ":0" : name))
+        return found;
     const std::string why = family == nullptr || family->why_none.empty()
                                 ? ""
                                 : text(" ", family_name, ": ", family->why_none, ".");
@@ -97,6 +96,11 @@ void register_backend_family(std::string name, std::function<BackendFamily()> op
     Registry& r = registry();
     const std::lock_guard<std::mutex> lock(r.mutex);
     r.families[std::move(name)] = std::move(family);
+}
+
+std::string why_no_more(const std::string& name) {
+    const std::shared_ptr<Family> family = opened_family(name);
+    return family ? family->why_none : "";
 }
 
 std::vector<std::string> backend_families() {

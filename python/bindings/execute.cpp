@@ -34,6 +34,20 @@ void bind_compiled(nb::module_& module) {
                  const Donation donation(self, given);
                  return computed([&] { return self(arrays); });
              })
+        .def(
+            "on_device",
+            [](const Compiled& self, const std::vector<Tensor>& arguments) {
+                std::vector<ir::Array> results;
+                {
+                    const Released released;
+                    results = self(eager::look(arguments, {}));
+                }
+                nb::list tensors;
+                for (ir::Array& result : results)
+                    tensors.append(wrap_array(ir::constant(std::move(result))));
+                return tensors;
+            },
+            "Of tensors; the results are tensors that lie where the program runs.")
         .def("seconds_of_kernels",
              [](const Compiled& self, nb::args arguments) {
                  const auto arrays = arrays_from(arguments);
@@ -143,6 +157,14 @@ void bind_execute(nb::module_& module) {
             nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "",
             nb::arg("bytes_of_part") = 0, nb::arg("whole_model") = true,
             nb::arg("pipeline").none() = nb::none())
+        .def(
+            "on",
+            [](const Options& self, const std::string& backend) {
+                Options there = self;
+                there.backend = backend;
+                return there;
+            },
+            "The same on another back end.")
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)

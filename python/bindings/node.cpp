@@ -145,7 +145,7 @@ void bind_node(nb::module_& module) {
     module.def(
         "constant",
         [](nb::handle array, const std::string& name, bool copy) {
-            return wrap_array(ir::constant(array_from(array, copy), name));
+            return wrap_array(ir::placed_constant(array_from(array, copy), name));
         },
         nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
     module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");

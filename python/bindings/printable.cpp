@@ -5,6 +5,8 @@
 
 namespace composit::python {
 
+namespace nb = nanobind;
+
 void bind_printable(nb::module_& module) {
     module.def("printable", printable,
                "The text on one line, spaces for characters that are no part of what is read.");

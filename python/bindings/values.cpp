@@ -63,13 +63,13 @@ ir::Tensor tensor_from(nb::handle value) {
         if (has_class_of_its_own(value) && nb::hasattr(value, "_mask") &&
             nb::object(value.attr("mask").attr("any")()).equal(nb::bool_(true)))
             refuse_argument(value, "An array without a mask (numpy.ma has functions of those)");
-        return ir::constant(array_from(value));
+        return ir::placed_constant(array_from(value));
     }
     const bool is_foreign = !PyList_Check(object) && !PyTuple_Check(object);
     if (is_foreign && has_attribute(value, "__array__") && !has_attribute(value, "dtype")) {
         const nb::object array = value.attr("__array__")();
         if (is_tensor(array)) return content_of<LazyTensor>(array).tensor();
-        return ir::constant(array_from(array));
+        return ir::placed_constant(array_from(array));
     }
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)

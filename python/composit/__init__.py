@@ -26,12 +26,14 @@ from composit import (  # noqa: E402
     _ndarray,
     _scalars,
     backends,
+    devices,
     errors,
     nn,
     numpy,
     pipeline,
 )  # fmt: skip
 from composit.compilation import compile  # noqa: E402
+from composit.devices import device  # noqa: E402
 from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402
 from composit.exporting import export  # noqa: E402
 from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402

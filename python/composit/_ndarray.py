@@ -7,7 +7,7 @@ import pickle
 import weakref
 from typing import Any, ClassVar
 
-from composit import _core
+from composit import _core, devices
 from composit import numpy as cnp
 from composit._core import LazyScalar, LazyTensor, with_location
 
@@ -284,12 +284,21 @@ def _dlpack(self: LazyTensor, **options: Any) -> Any:
 
 
 def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:
-    """Itself, for "cpu"."""
+    """The same values on a device; itself where it lies there."""
     if stream is not None:
         raise ValueError(with_location("to_device: a stream is given. None is required."))
-    if device != "cpu":
-        raise ValueError(with_location(f"to_device: {device!r} is not built; available: cpu."))
-    return self
+    return devices.moved(self, device)
+
+
+def _to(self: LazyTensor, device: Any) -> LazyTensor:
+    """The same values on a device ("cpu", "cuda", "opencl:1"), a node of the graph with a gradient;
+    itself where it lies there."""
+    return devices.moved(self, device)
+
+
+def _device(self: LazyTensor) -> str:
+    """Where the values lie: "cpu", "cuda:0", …"""
+    return _core.devices.device_of(self)
 
 
 def _array_namespace(self: LazyTensor, *, api_version: str | None = None) -> Any:
@@ -312,7 +321,7 @@ def attach() -> None:
         "conjugate": _conjugate, "conj": _conjugate,
         "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
         "resize": _resize, "dumps": _dumps,
-        "__dlpack__": _dlpack, "to_device": _to_device,
+        "__dlpack__": _dlpack, "to_device": _to_device, "to": _to,
         "__dlpack_device__": lambda self: (1, 0),  # the CPU
         "__array_namespace__": _array_namespace,
         "to_numpy": _to_numpy, "setflags": _set_flags, "setfield": _set_field,
@@ -324,7 +333,7 @@ def attach() -> None:
         setattr(LazyTensor, name, method)
     for name, value in {
         "flags": _flags,
-        "device": lambda self: "cpu",
+        "device": _device,
         "base": _base,
         "data": lambda self: self.taken_out().data,
     }.items():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, devices, with_location
 from composit.evaluation import as_tensor, check_function, options
 from composit.functional import _Traced
 from composit.structure import distinct_names_of, flatten, names_of
@@ -38,6 +38,10 @@ class Specialisation:
 
     def __call__(self, arrays: list[Any]) -> Any:
         return self._rebuild_result(self.core(*arrays))
+
+    def on_device(self, arrays: list[Any]) -> Any:
+        """The same with results as tensors that stay on the device."""
+        return self._rebuild_result(self.core.on_device([as_tensor(x) for x in arrays]))
 
     def seconds_of_kernels(self, *arguments: Any) -> list[float]:
         """One call with the arguments, kernel by kernel: what each of .kernels took (0 for what is
@@ -111,8 +115,10 @@ class CompiledFunction:
         donate: tuple[int, ...] = (),
         most_bytes: int = 2**32,
         most_nodes: int = 2**18,
+        device: str | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
+        self._device = device  # None: that of the arguments
         self._function = function
         self._options = run_options
         self._name = name
@@ -160,7 +166,26 @@ class CompiledFunction:
         signature = tuple(
             (array.dtype, array.shape) if _is_array(array) else array for array in arrays
         )
-        return (signature, _outline(args)), arrays, rebuild
+        return (signature, _outline(args), self._device_of(arrays)), arrays, rebuild
+
+    def _device_of(self, arrays: list[Any]) -> str | None:
+        """Where a call with these runs: on the device that was asked for, else on that of its
+        tensors; None: in host memory."""
+        found = {} if self._device is None else {self._device: "device="}
+        for array in arrays:
+            if isinstance(array, LazyTensor):
+                place = devices.device_of(array)
+                if place != "cpu":
+                    found.setdefault(place, repr(array.name or "an argument"))
+        if len(found) > 1:
+            (first, one), (second, other), *_ = found.items()
+            raise RuntimeError(
+                with_location(
+                    f"{self._name}: {one} is on {first} and {other} on {second}. Arguments of one "
+                    "device are required: move one of them with .to(device)."
+                )
+            )
+        return next(iter(found), None)
 
     def _compile(self, arrays: list[Any], rebuild: Any) -> Specialisation:
         is_array = [_is_array(array) for array in arrays]
@@ -179,8 +204,10 @@ class CompiledFunction:
             self._made += 1
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
+        place = self._device_of(arrays)
+        run_options = self._options if place is None else self._options.on(place)
         core = _core.compile_function(
-            traced, examples, self._options, name, donated, self._most_nodes,
+            traced, examples, run_options, name, donated, self._most_nodes,
             lambda: distinct_names_of(traced.result),
         )  # fmt: skip
         traced.result = None  # its tensors are of no use any more
@@ -224,7 +251,7 @@ class CompiledFunction:
                     "Compiled functions take them by position only."
                 )
             )
-        result = self._calls(*args)
+        result = self._calls(*args) if self._device is None else NotImplemented
         return self._call_slowly(args) if result is NotImplemented else result
 
     def _call_slowly(self, args: tuple[Any, ...]) -> Any:
@@ -241,6 +268,8 @@ class CompiledFunction:
                 )
             )
         specialised = self._specialised(args, signature, leaves, rebuild)
+        if signature[-1] is not None:
+            return specialised.on_device(arrays)
         if self._donate:  # only the quick way writes into the memory of arrays
             result = self._calls(*rebuild(leaves))
             if result is not NotImplemented:
@@ -252,7 +281,7 @@ class CompiledFunction:
         dtype if that holds such numbers."""
         import numpy as np
 
-        (wanted, _), *_ = self.specialisations
+        (wanted, *_), *_ = self.specialisations
         converted = list(leaves)
         for i, (leaf, example) in enumerate(zip(leaves, wanted)):
             if isinstance(example, tuple) and isinstance(leaf, (bool, int, float)):
@@ -335,6 +364,7 @@ def compile(
     most_bytes: int = 2**32,
     most_nodes: int = 2**18,
     pipeline: Any = None,
+    device: Any = None,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -353,6 +383,10 @@ def compile(
     stays.
 
     `most_nodes`: of the graph of one program. ValueError for more.
+
+    `device`: where it runs ("cuda", "opencl:1"). Arguments are copied there unless they lie there;
+    results are tensors that stay there. None: where the tensors among the arguments lie; a device
+    takes the place of `backend` then.
 
     `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
@@ -378,11 +412,14 @@ def compile(
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
-            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline,
+            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))
-    compiled = CompiledFunction(f, run_options, called, places, most_bytes, most_nodes)
+    place = None if device is None else devices.full_name(device)
+    compiled = CompiledFunction(
+        f, run_options, called, places, most_bytes, most_nodes, None if place == "cpu" else place
+    )
     if examples:
         compiled.specialise(*examples)
         compiled._is_fixed = True

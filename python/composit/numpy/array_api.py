@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit import devices
 
 __array_api_version__ = "2024.12"
 
@@ -17,12 +17,12 @@ class NamespaceInfo:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
 
     def default_device(self) -> str:
-        """The CPU."""
-        return "cpu"
+        """The one that `with composit.device(…)` says, else the CPU."""
+        return devices.present() or "cpu"
 
     def devices(self) -> list[str]:
-        """The CPU alone."""
-        return ["cpu"]
+        """The names of those that are here, the CPU first."""
+        return devices.names()
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
         """NumPy's defaults."""
@@ -35,8 +35,8 @@ class NamespaceInfo:
     def _numpys(self, device: str | None) -> Any:
         import numpy as np
 
-        if device not in (None, "cpu"):
-            raise ValueError(with_location(f"device {device!r} is not built; available: cpu."))
+        if device is not None:
+            devices.full_name(device)  # ValueError where it is not here
         return np.__array_namespace_info__()
 
 

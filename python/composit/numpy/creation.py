@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyScalar, LazyTensor, with_location
+from composit.devices import placing, placing_like
 from composit.numpy import _arguments, _by_numpy
 
 _c = _core.numpy
@@ -17,26 +18,21 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return _core.integers(shape)
 
 
-def _layout(
-    function: str, order: str | None, device: str | None = None, known: str = "CKAF"
-) -> None:
-    """Refuses devices other than the CPU, and what is no order: elements count as row-major."""
+def _layout(function: str, order: str | None, known: str = "CKAF") -> None:
+    """Refuses what is no order: elements count as row-major."""
     if order is not None and order not in tuple(known):
         names = "'C' or 'F'" if known == "CF" else "one of 'C', 'F', 'A', or 'K'"
         raise ValueError(with_location(f"{function}: order must be {names} (got {order!r})"))
-    if device not in (None, "cpu"):
-        raise ValueError(
-            with_location(f"{function}: device {device!r} is not built; available: cpu.")
-        )
 
 
+@placing
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """A tensor: `a` itself if it is one, else a constant with a copy of its values (or, for
     copy=False, its memory)."""
-    _layout("asarray", order, device)
+    _layout("asarray", order)
     if like is not None:
         _arguments.check_like("asarray", like)
     if not isinstance(copy, bool):
@@ -170,13 +166,14 @@ def _check_depth(value: Any, most: int) -> None:
         raise ValueError(with_location(message))
 
 
+@placing
 def zeros(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros; float64 unless dtype is given."""
     shape = _shape(shape)
-    _layout("zeros", order, device, "CF")
+    _layout("zeros", order, "CF")
     _arguments.check_like("zeros", like)
     try:
         return _c.zeros(shape, dtype, name or "")
@@ -184,13 +181,14 @@ def zeros(
         return _by_numpy.created("zeros", refusal, shape, dtype=dtype, order=order)
 
 
+@placing
 def ones(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones; float64 unless dtype is given."""
     shape = _shape(shape)
-    _layout("ones", order, device, "CF")
+    _layout("ones", order, "CF")
     _arguments.check_like("ones", like)
     try:
         return _c.ones(shape, dtype, name or "")
@@ -198,13 +196,14 @@ def ones(
         return _by_numpy.created("ones", refusal, shape, dtype=dtype, order=order)
 
 
+@placing
 def empty(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros: composit has no uninitialised values."""
     shape = _shape(shape)
-    _layout("empty", order, device, "CF")
+    _layout("empty", order, "CF")
     _arguments.check_like("empty", like)
     try:
         return _c.empty(shape, dtype, name or "")
@@ -223,13 +222,14 @@ def _surely_fits(value: float, dtype: Any) -> bool:
     return not np.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
 
 
+@placing
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` broadcast to a shape."""
     shape = _shape(shape)
-    _layout("full", order, device, "CF")
+    _layout("full", order, "CF")
     _arguments.check_like("full", like)
     if isinstance(fill_value, float) and dtype is not None and not _surely_fits(fill_value, dtype):
         # It is converted, and warns, as elements of arrays do.
@@ -240,42 +240,46 @@ def full(
         return _by_numpy.created("full", refusal, shape, fill_value, dtype=dtype, order=order)
 
 
+@placing_like
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of a's shape and dtype; a is not computed."""
-    _layout("zeros_like", order, device)
+    _layout("zeros_like", order)
     try:
         return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
     except TypeError as refusal:
         return _by_numpy.created("zeros_like", refusal, a, dtype=dtype, shape=shape)
 
 
+@placing_like
 def ones_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones of a's shape and dtype; a is not computed."""
-    _layout("ones_like", order, device)
+    _layout("ones_like", order)
     try:
         return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
     except TypeError as refusal:
         return _by_numpy.created("ones_like", refusal, a, dtype=dtype, shape=shape)
 
 
+@placing_like
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of the prototype's shape and dtype."""
-    _layout("empty_like", order, device)
+    _layout("empty_like", order)
     try:
         return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
     except TypeError as refusal:
         return _by_numpy.created("empty_like", refusal, prototype, dtype=dtype, shape=shape)
 
 
+@placing_like
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
     shape: Any = None, *, device: Any = None,
@@ -286,16 +290,17 @@ def full_like(
 
         kind = asarray(a).dtype if dtype is None else np.dtype(_core.dtype_of(dtype))
         fill_value = _arguments.number_read("full_like", fill_value, kind)
-    _layout("full_like", order, device)
+    _layout("full_like", order)
     return _c.full_like(a, fill_value, dtype, None if shape is None else _shape(shape))
 
 
+@placing
 def arange(
     start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     start: Any = None, device: Any = None, like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
-    _layout("arange", None, device)
+    _layout("arange", None)
     _arguments.check_like("arange", like)
     if start is not None and start_or_stop is not None:
         raise TypeError(with_location("arange: start is given twice. Give it once."))
@@ -336,6 +341,7 @@ def _ranged(values: Any, dtype: Any, name: str | None) -> LazyTensor:
     return _c.arange_floats(low, high, by_floats, dtype, name or "")
 
 
+@placing
 def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: Any = None, axis: int = 0, *, device: Any = None,
@@ -347,7 +353,7 @@ def linspace(
     step: Any = float("nan")
     if type(start) in _NUMBERS and type(stop) in _NUMBERS:
         first, last = _core.number(start), _core.number(stop)
-        _layout("linspace", None, device)
+        _layout("linspace", None)
         _arguments.moved_axis("linspace", axis, 1)
         result = _c.linspace(first, last, count, bool(endpoint), dtype, "")
         if parts > 0:
@@ -355,7 +361,7 @@ def linspace(
     else:
         weak = (*_NUMBERS, complex)
         ends = [value if type(value) in weak else asarray(value) for value in (start, stop)]
-        _layout("linspace", None, device)
+        _layout("linspace", None)
         ndim = 1 + max(getattr(end, "ndim", 0) for end in ends)
         place = _arguments.moved_axis("linspace", axis, ndim)
         result = _c.spaced(ends[0], ends[1], count, bool(endpoint), dtype, place)
@@ -373,13 +379,14 @@ def _check_count(function: str, count: int) -> None:
         raise ValueError(with_location(message))
 
 
+@placing
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C", *,
     device: Any = None, like: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
     rows, columns = _core.integer(N), None if M is None else _core.integer(M)
-    _layout("eye", order, device, "CF")
+    _layout("eye", order, "CF")
     _arguments.check_like("eye", like)
     return _c.eye(rows, columns, k, dtype)
 
@@ -457,6 +464,7 @@ def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -
     return _core.constant(values, name)
 
 
+@placing
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None,

@@ -9,6 +9,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
+from composit.devices import placing
 from composit.numpy._ufunc import write_out
 from composit.numpy.creation import asarray
 
@@ -213,24 +214,16 @@ def _length(function: str, n: Any) -> int:
         raise ValueError(with_location(message)) from None
 
 
-def _check_device(function: str, device: Any) -> None:
-    if device not in (None, "cpu"):
-        message = f'{function}: device is {device!r}. "cpu" or None is required.'
-        raise ValueError(with_location(message))
-
-
+@placing
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n samples with spacing d."""
-    result = _c.fftfreq(_length("fftfreq", n), d)
-    _check_device("fftfreq", device)
-    return result
+    return _c.fftfreq(_length("fftfreq", n), d)
 
 
+@placing
 def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n real samples with spacing d."""
-    result = _c.rfftfreq(_length("rfftfreq", n), d)
-    _check_device("rfftfreq", device)
-    return result
+    return _c.rfftfreq(_length("rfftfreq", n), d)
 
 
 def _check_axes(function: str, x: Any) -> None:

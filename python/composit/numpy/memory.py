@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _floating_point, _mismatch
+from composit import _core, _floating_point, _mismatch, devices
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments
 from composit.numpy.creation import asarray
@@ -132,11 +132,10 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Laz
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> LazyTensor:
     """A tensor in the memory of another library's array (row-major; else, or for copy=True, of a
     copy): what is written there before an evaluation is read by it."""
-    if device not in (None, "cpu"):
-        raise ValueError(
-            with_location(f"from_dlpack: device {device!r} is not built; available: cpu.")
-        )
+    there = "cpu" if device is None else devices.full_name(device)
     if isinstance(x, LazyTensor):
+        x = x if device is None else devices.moved(x, there)
         return x.copied() if copy else x
-    array = _asked("from_dlpack", x, device=device, copy=copy)
-    return asarray(array, copy=False if array.flags.c_contiguous else None)
+    array = _asked("from_dlpack", x, device="cpu", copy=copy)
+    made = asarray(array, copy=False if array.flags.c_contiguous else None)
+    return made if there == "cpu" else devices.moved(made, there)

@@ -1,0 +1,40 @@
+// Programs whose values lie on devices: where a graph runs, and copies from one device to another.
+#pragma once
+
+#include "composit/execute/execute.h"
+#include "composit/runtime/device.h"
+
+#include <functional>
+#include <vector>
+
+namespace composit::execute {
+
+// The back end that a graph of values on that device runs on; `wanted` where they lie in host
+// memory or anywhere.
+std::string backend_for(ir::DeviceNumber device, const std::string& wanted);
+
+// x on the device of that full name. A value that is there is copied at once, and once.
+Tensor moved_to(const Tensor& x, const std::string& device);
+// The same for a tensor that was just made, of which nobody else knows: a constant becomes another.
+Tensor placed_on(const Tensor& x, const std::string& device);
+
+using Evaluating = std::function<std::vector<Array>(const std::vector<Tensor>&)>;
+
+// Values of tensors of several devices, or that need values of other devices than their own.
+// `evaluate` is called for graphs of one device.
+bool needs_several_devices(const std::vector<Tensor>& outputs);
+std::vector<Array> evaluate_across_devices(const std::vector<Tensor>& outputs,
+                                           const Evaluating& evaluate);
+
+// Runs an executable whose inputs and outputs lie on the device. `starts`: for each output the
+// argument whose contents it has at the start, or -1; its memory where that is `given`.
+struct DeviceCall {
+    std::shared_ptr<runtime::Device> device;
+    std::vector<std::shared_ptr<const void>> inputs;  // addresses, in the program's order
+    std::vector<ir::TensorType> outputs;
+};
+// Results on the device; the executable may still be at work on them.
+std::vector<Array> run_on_device(const runtime::Executable& executable, const DeviceCall& call,
+                                 const runtime::ParallelFor& parallel_for, int threads);
+
+}  // namespace composit::execute

@@ -1,0 +1,159 @@
+// A device of one file: memory that the host cannot reach, and a back end whose programs run there.
+// The memory is the process's own, closed (mprotect) unless the device is at work on it, so that
+// whoever reads or writes it in any other way stops at once. Kernels are left to the interpreter,
+// which works inside of the fence.
+//
+//     c++ -std=c++20 -O2 -shared -fPIC -I INCLUDE apart.cpp -o apart.so LIBCOMPOSIT
+//     python -m composit.conformance apart --load apart.so
+//
+// From here: allocate on your hardware, copy with its driver, and compile kernels for it.
+#include <composit/base/error.h>
+#include <composit/runtime/backend.h>
+#include <composit/runtime/device.h>
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace {
+
+using composit::runtime::Backend;
+using composit::runtime::CompileOptions;
+using composit::runtime::Device;
+using composit::runtime::Executable;
+using composit::runtime::Run;
+
+// Work is done when it is asked for, so everything before an event is.
+class Event : public composit::runtime::Event {
+  public:
+    bool is_done() const override { return true; }
+    void wait() const override {}
+    double seconds_since(const composit::runtime::Event& earlier) const override {
+        const auto& first = static_cast<const Event&>(earlier);
+        return std::chrono::duration<double>(time_ - first.time_).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
+};
+
+class Apart : public Device {
+  public:
+    std::string name() const override { return "apart:0"; }
+    std::string description() const override { return "memory behind a fence"; }
+    int64_t memory_bytes() const override { return int64_t{1} << 30; }
+    int64_t free_bytes() const override {
+        const std::lock_guard lock(mutex_);
+        return memory_bytes() - held_;
+    }
+
+    void* allocate(int64_t bytes) override {
+        const std::lock_guard lock(mutex_);
+        const int64_t pages = (bytes + page - 1) / page * page;
+        void* const block = pages > memory_bytes() - held_
+                                ? MAP_FAILED
+                                : mmap(nullptr, static_cast<size_t>(pages), access(),
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED)
+            composit::fail<composit::OutOfMemory>("apart:0: ", bytes, " bytes are not available.");
+        blocks_[block] = pages;
+        held_ += pages;
+        return block;
+    }
+    void release(void* address) noexcept override {
+        const std::lock_guard lock(mutex_);
+        const auto block = blocks_.find(address);
+        munmap(address, static_cast<size_t>(block->second));
+        held_ -= block->second;
+        blocks_.erase(block);
+    }
+
+    void copy_from_host(void* to, const void* from, int64_t bytes) override {
+        work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
+    }
+    void copy_to_host(void* to, const void* from, int64_t bytes) override {
+        work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
+    }
+    void copy(void* to, const void* from, int64_t bytes) override {
+        work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
+    }
+    void fill_with_zeros(void* to, int64_t bytes) override {
+        work([&] { std::memset(to, 0, static_cast<size_t>(bytes)); });
+    }
+    std::shared_ptr<composit::runtime::Event> record() override {
+        return std::make_shared<Event>();
+    }
+    void synchronise() override {}
+
+    // Opens the memory while `task` runs: all work on it, of all threads, is done in here.
+    template <class Task>
+    void work(const Task& task) {
+        const std::lock_guard lock(mutex_);
+        struct Opened {
+            Apart& device;
+            explicit Opened(Apart& device) : device(device) { device.set_open(true); }
+            ~Opened() { device.set_open(false); }
+        };
+        const Opened opened(*this);
+        task();
+    }
+
+  private:
+    static constexpr int64_t page = 4096;
+
+    int access() const { return is_open_ ? PROT_READ | PROT_WRITE : PROT_NONE; }
+    void set_open(bool open) {
+        is_open_ = open;
+        for (const auto& [block, bytes] : blocks_)
+            mprotect(block, static_cast<size_t>(bytes), access());
+    }
+
+    mutable std::recursive_mutex mutex_;  // a run allocates
+    std::map<void*, int64_t> blocks_;
+    int64_t held_ = 0;
+    bool is_open_ = false;
+};
+
+class ApartExecutable : public Executable {
+  public:
+    ApartExecutable(std::shared_ptr<Apart> device, std::shared_ptr<Executable> inner)
+        : device_(std::move(device)), inner_(std::move(inner)) {}
+    void run(const Run& run) const override {
+        device_->work([&] { inner_->run(run); });
+    }
+
+  private:
+    std::shared_ptr<Apart> device_;
+    std::shared_ptr<Executable> inner_;
+};
+
+class ApartBackend : public Backend {
+  public:
+    std::string name() const override { return device_->name(); }
+    std::shared_ptr<Device> device() const override { return device_; }
+    std::optional<std::string> refuses(const composit::ir::kernel::Kernel& kernel,
+                                       const composit::ir::kernel::Program& program) const override {
+        return composit::runtime::backend("interpreter")->refuses(kernel, program);
+    }
+    std::shared_ptr<Executable> compile(const composit::ir::kernel::Program& program,
+                                        const CompileOptions& options) override {
+        return std::make_shared<ApartExecutable>(
+            device_, composit::runtime::backend("interpreter")->compile(program, options));
+    }
+
+  private:
+    std::shared_ptr<Apart> device_ = std::make_shared<Apart>();
+};
+
+const bool is_registered = [] {
+    composit::runtime::register_backend(std::make_shared<ApartBackend>());
+    return true;
+}();
+
+}  // namespace

@@ -1,0 +1,91 @@
+// runtime/device.h, and the device of a tensor.
+#include "composit/runtime/device.h"
+
+#include "bindings.h"
+#include "casters.h"
+#include "cell.h"
+#include "composit/base/error.h"
+#include "composit/execute/devices.h"
+#include "composit/runtime/backend.h"
+#include "content.h"
+#include "interpreter_lock.h"
+#include "location.h"
+#include "node.h"
+#include "values.h"
+
+#include <nanobind/stl/string.h>
+
+namespace composit::python {
+namespace {
+
+// "cuda" is "cuda:0"; "cpu" is not opened.
+std::string full_name(const std::string& name) {
+    return name == "cpu" || name == "cpu:0" ? "cpu" : runtime::device(name)->name();
+}
+
+nb::dict described(const std::string& name) {
+    const auto device = runtime::device(name);
+    const runtime::MemoryFigures figures = runtime::memory_figures(device->name());
+    nb::dict result;
+    result["name"] = device->name();
+    result["description"] = device->description();
+    result["memory_bytes"] = device->memory_bytes();
+    result["free_bytes"] = device->free_bytes();
+    result["held_bytes"] = figures.held;
+    result["most_held_bytes"] = figures.most_held;
+    result["kept_bytes"] = figures.kept;
+    return result;
+}
+
+// All that can be asked for: those of families that are opened for it, and those registered.
+nb::tuple all_devices() {
+    nb::list names;
+    nb::dict missing;
+    for (const std::string& family : runtime::backend_families()) {
+        const std::string why = runtime::why_no_more(family);
+        if (!why.empty()) missing[family.c_str()] = why;
+    }
+    for (const std::string& name : runtime::backend_names())
+        if (runtime::backend(name)->device()) names.append(name);
+    return nb::make_tuple(names, missing);
+}
+
+}  // namespace
+
+void bind_devices(nb::module_& module) {
+    nb::module_ inner = module.def_submodule("devices", "Places with memory of their own.");
+    inner.def("full_name", full_name, nb::call_guard<Located>());
+    inner.def("describe", described, nb::call_guard<Located>());
+    inner.def("all", all_devices);
+    inner.def(
+        "synchronise",
+        [](const std::string& name) {
+            const auto device = runtime::device(name);
+            const Released released;
+            device->synchronise();
+        },
+        nb::call_guard<Located>());
+    inner.def("give_back_kept_memory", &runtime::give_back_kept_memory, nb::call_guard<Located>());
+    inner.def("forget_most_held", &runtime::forget_most_held, nb::call_guard<Located>());
+    inner.def(
+        "transfer",
+        [](const ir::Tensor& x, const std::string& device) {
+            return wrap_array(execute::moved_to(x, full_name(device)));
+        },
+        nb::call_guard<Located>(), "The same values on that device; a node of the graph.");
+    inner.def(
+        "placed",
+        [](const ir::Tensor& x, const std::string& device) {
+            return wrap_array(execute::placed_on(x, device));
+        },
+        nb::call_guard<Located>(), "A tensor that was just made, on that device.");
+    inner.def(
+        "device_of",
+        [](const ir::Tensor& x) { return ir::device_name(x.node().device()); },
+        "Where its values lie: \"cpu\", \"cuda:0\", ….");
+    inner.def(
+        "is_placed", [](const ir::Tensor& x) { return x.node().device() != ir::anywhere; },
+        "Whether it lies somewhere: numbers and what rules make do not.");
+}
+
+}  // namespace composit::python

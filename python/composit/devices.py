@@ -1,0 +1,139 @@
+"""Devices: places with memory of their own. `python -m composit.devices` lists those that are here.
+
+    x = cnp.asarray(array, device="cuda")    # lies there; so does what is computed of it
+    y = x.to("cpu")
+    with composit.device("cuda"):            # where new tensors are made
+        w = cnp.zeros((3, 4))
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor
+
+_core_devices = _core.devices
+_present: contextvars.ContextVar[str | None] = contextvars.ContextVar("device", default=None)
+
+
+class device:
+    """`with composit.device("cuda"):` new tensors lie there, in this thread. Also a name: str(it) is
+    the full one, "cuda:0". ValueError for a device that is not here, with the reason."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = full_name(name)
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> device:
+        self._tokens.append(_present.set(self.name))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _present.reset(self._tokens.pop())
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"device({self.name!r})"
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, device) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def full_name(name: Any) -> str:
+    """The device's name with its number: "cuda:0" for "cuda"."""
+    return _core_devices.full_name(str(name))
+
+
+def present() -> str | None:
+    """Where new tensors are made: the device of the innermost `with`; None outside of any."""
+    return _present.get()
+
+
+def names() -> list[str]:
+    """The names of all devices that are here: "cpu" first."""
+    return ["cpu", *_core_devices.all()[0]]
+
+
+def missing() -> dict[str, str]:
+    """Kinds of devices that are not here, with the reasons."""
+    return dict(_core_devices.all()[1])
+
+
+def describe(name: Any) -> dict[str, Any]:
+    """Facts about a device: name, description, memory in bytes (memory_bytes in all, free_bytes,
+    and of composit's arrays held_bytes, most_held_bytes, kept_bytes)."""
+    return _core_devices.describe(str(name))
+
+
+def synchronise(name: Any) -> None:
+    """Waits for all work on a device. Looking at a value waits for that value by itself."""
+    if full_name(name) != "cpu":
+        _core_devices.synchronise(str(name))
+
+
+def give_back(name: Any) -> None:
+    """Gives memory back to the driver that arrays do not use any more."""
+    _core_devices.give_back_kept_memory(full_name(name))
+
+
+def moved(x: LazyTensor, name: Any) -> LazyTensor:
+    """x on a device: a node of the graph, with a gradient; x itself if it lies there."""
+    return _core_devices.transfer(x, str(name))
+
+
+def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., Any]:
+    """A function that makes tensors, whose `device` says where; None: where `with` says. With
+    `like`: where the first argument lies, unless `device` says something else."""
+
+    @functools.wraps(function)
+    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        name = _present.get() if device is None else device
+        if like and device is None and args and isinstance(args[0], LazyTensor):
+            name = _core_devices.device_of(args[0])
+        if name is None or name == "cpu":
+            return function(*args, **kwargs)
+        name = _core_devices.full_name(str(name))
+        if name == "cpu":
+            return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if isinstance(result, tuple):
+            return (_placed(result[0], name), *result[1:])
+        return _placed(result, name)
+
+    return made
+
+
+placing_like = functools.partial(placing, like=True)
+
+
+def _placed(x: LazyTensor, name: str) -> LazyTensor:
+    return x if _core_devices.device_of(x) == name else _core_devices.placed(x, name)
+
+
+def main() -> None:
+    """Prints a table of devices."""
+    for name in names():
+        if name == "cpu":
+            print("cpu         the host, one of", ", ".join(_core.backends.names()))
+            continue
+        facts = describe(name)
+        free = facts["free_bytes"]
+        room = f"{facts['memory_bytes'] / 2**30:.1f} GiB"
+        if free >= 0:
+            room += f", {free / 2**30:.1f} GiB free"
+        print(f"{facts['name']:<12}{facts['description']}: {room}")
+    for kind, reason in missing().items():
+        print(f"{kind:<12}not here: {reason}")
+
+
+if __name__ == "__main__":
+    main()
