@@ -13,6 +13,8 @@ namespace composit::simt {
 struct Dialect {
     std::string_view name;          // "OpenCL C 1.2"
     std::string_view prelude;       // types and functions that every text begins with
+    std::string_view fault_text;    // behind it where indices may be out of bounds: fault.h
+    std::string_view counter_text;  // the function set_counter(an int64's address, number)
     std::string_view kernel_start;  // "__kernel void "
     std::string_view global;        // before the type that a pointer to device memory points to
     std::string_view local;         // before an array that the threads of a group share

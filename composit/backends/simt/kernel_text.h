@@ -64,9 +64,9 @@ class FunctionText {
                     const std::vector<ir::kernel::Access>& accesses);
     const std::string& index() const { return index_; }  // "int"
     // Declares constants of the index type, named like `wish`, and returns the names.
-    std::string declare(const std::string& wish, const std::string& value);
+    std::string declare(const std::string& wish, std::string_view value);
     std::string declare(const std::string& type, const std::string& wish,
-                        const std::string& value);
+                        std::string_view value);
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
@@ -82,7 +82,8 @@ class FunctionText {
     // "(x + i * 8)": a pointer.
     std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices);
     const std::string& pointer(const ir::kernel::Access& access) const;
-    // A pointer parameter to scratch memory from byte `start` of it on; returns its name.
+    // A pointer parameter to scratch memory from byte `start` of it on, once for all calls; returns
+    // its name.
     std::string scratch_pointer(const std::string& wish, const std::string& type, int64_t start,
                                 bool is_written);
     // A pointer to the fault record, and the number of this launch.
@@ -101,6 +102,7 @@ class FunctionText {
     // and the texts of the results. `first`: what stands for argument 0, in front of the inputs.
     struct Computed {
         std::vector<std::string> lines, results;
+        c_family::Names names;  // of the block that the lines stand in
     };
     Computed compute(const std::vector<ir::scalar::Expr>& values,
                      const std::vector<ir::kernel::Access>& inputs,
