@@ -21,7 +21,9 @@ struct Dialect {
     std::string_view restricted;    // behind the star of a pointer: nothing else points there
     std::string_view group[2];      // the group's number along x and y, an int
     std::string_view thread;        // the thread's number in its group, an int
-    std::string_view barrier;       // a statement: the group's threads wait for one another
+    // Statements: the group's threads wait for one another, and see what they wrote into memory
+    // that they share; into any memory.
+    std::string_view barrier, barrier_of_all;
     // An address is a pair of parameters, "x_memory" and "x_start" in bytes; else one pointer.
     bool has_starts = false;
     // Threads of a warp can read one another's registers: lane_below(x, 16) is x of the thread 16
