@@ -20,6 +20,7 @@ namespace {
 
 struct CodeFacts {
     bool is_internal = false;
+    bool is_wrapper = false;            // named `around`: errors name the function that it calls
     bool is_late = false;               // of a front door that leaves errors of values to looks
     std::string path, file;             // whole, and the base name
     std::vector<ir::Interned> line_of;  // by instruction
@@ -87,6 +88,8 @@ CodeFacts& facts_of(PyCodeObject* code) {
         const std::string_view path(text);
         facts.is_internal = is_internal(path);
         facts.is_late = is_late(path);
+        facts.is_wrapper =
+            facts.is_internal && PyUnicode_CompareWithASCIIString(code->co_name, "around") == 0;
         facts.path = path;
         facts.file = path.substr(path.rfind('/') + 1);
     } else {
@@ -190,15 +193,20 @@ PyObject* public_frame() {
     PyFrameObject* called = nullptr;
     while (frame) {
         PyCodeObject* code = PyFrame_GetCode(frame);
-        const bool is_internal = facts_of(code).is_internal;
+        const CodeFacts& facts = facts_of(code);
+        const bool is_internal = facts.is_internal, is_wrapper = facts.is_wrapper;
         Py_DECREF(code);
         if (!is_internal) {
             Py_DECREF(frame);
             break;
         }
         PyFrameObject* caller = PyFrame_GetBack(frame);
-        Py_XDECREF(called);
-        called = frame;
+        if (is_wrapper) {
+            Py_DECREF(frame);
+        } else {
+            Py_XDECREF(called);
+            called = frame;
+        }
         frame = caller;
     }
     return reinterpret_cast<PyObject*>(called);

@@ -87,7 +87,8 @@ def give_back(name: Any) -> None:
 
 def moved(x: LazyTensor, name: Any) -> LazyTensor:
     """x on a device: a node of the graph, with a gradient; x itself if it lies there."""
-    return _core_devices.transfer(x, str(name))
+    place = full_name(name)
+    return x if _core_devices.device_of(x) == place else _core_devices.transfer(x, place)
 
 
 def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., Any]:
@@ -95,7 +96,7 @@ def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., A
     `like`: where the first argument lies, unless `device` says something else."""
 
     @functools.wraps(function)
-    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+    def around(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         name = _present.get() if device is None else device
         if like and device is None and args and isinstance(args[0], LazyTensor):
             name = _core_devices.device_of(args[0])
@@ -109,7 +110,7 @@ def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., A
             return (_placed(result[0], name), *result[1:])
         return _placed(result, name)
 
-    return made
+    return around
 
 
 placing_like = functools.partial(placing, like=True)

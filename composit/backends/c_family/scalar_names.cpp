@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -99,7 +100,12 @@ bool is_of_headers(const std::string& name) {
 }
 
 template <class Float, class Integer>
-std::string float_literal(Float value, Integer bits, Integer quiet_nan, const char* suffix) {
+std::string float_literal(Float value, Integer bits, Integer quiet_nan, const char* suffix,
+                          const ScalarSpelling& spelling) {
+    const bool is_wide = sizeof(Float) == 8;
+    if (spelling.is_c && !std::isfinite(value))
+        return text(is_wide ? "as_double(" : "as_float(",
+                    literal(is_wide ? DType::uint64 : DType::uint32, {bits, 0}, spelling), ")");
     if (value != value) {
         if (bits == quiet_nan) return text("__builtin_nan", suffix, "(\"\")");
         return text("bits_as<", sizeof(Float) == 4 ? "float" : "double", ">(",
@@ -128,18 +134,19 @@ std::string type_name(DType dtype) {
     }
 }
 
-std::string literal(DType dtype, Bits bits) {
+std::string literal(DType dtype, Bits bits, const ScalarSpelling& spelling) {
+    const std::string_view wide = spelling.long_suffix;
     switch (dtype) {
         case DType::boolean: return bits[0] ? "true" : "false";
-        case DType::uint64: return text(bits[0], "ull");
+        case DType::uint64: return text(bits[0], "u", wide);
         case DType::uint32: return text(bits[0], "u");
         case DType::int32:
             if (static_cast<int32_t>(bits[0]) == INT32_MIN) return "(-2147483647 - 1)";
             return text(static_cast<int32_t>(bits[0]));
         case DType::int64: {
             const auto value = static_cast<int64_t>(bits[0]);
-            if (value == INT64_MIN) return "(-9223372036854775807ll - 1)";
-            return text(value, "ll");
+            if (value == INT64_MIN) return text("(-9223372036854775807", wide, " - 1)");
+            return text(value, wide);
         }
         case DType::int8:
         case DType::int16:
@@ -147,10 +154,10 @@ std::string literal(DType dtype, Bits bits) {
         case DType::uint16: return text(static_cast<int>(ir::scalar::value_of(dtype, bits)));
         case DType::float32:
             return float_literal(static_cast<float>(ir::scalar::value_of(dtype, bits)),
-                                 static_cast<uint32_t>(bits[0]), uint32_t{0x7fc00000}, "f");
+                                 static_cast<uint32_t>(bits[0]), uint32_t{0x7fc00000}, "f", spelling);
         case DType::float64:
             return float_literal(ir::scalar::value_of(dtype, bits), bits[0],
-                                 uint64_t{0x7ff8000000000000}, "");
+                                 uint64_t{0x7ff8000000000000}, "", spelling);
         default: refuse(dtype);
     }
 }

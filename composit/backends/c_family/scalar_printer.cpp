@@ -94,10 +94,6 @@ Term function(const std::string& name, const std::vector<Term>& arguments) {
     return {name + "(" + join(texts) + ")", Binding::atom};
 }
 
-Term converted(const std::string& type, const Term& x) {
-    return {type + "(" + x.text + ")", Binding::atom};
-}
-
 bool is_narrow(DType dtype) { return ir::size_of(dtype) < 4; }
 
 // The unsigned type in which sums and products of an integer type are formed.
@@ -105,7 +101,8 @@ DType wrapping_type(DType dtype) { return ir::size_of(dtype) == 8 ? DType::uint6
 
 class TermMaker {
   public:
-    TermMaker(const Expr& expr, std::vector<Term> operands) : expr_(expr), x_(std::move(operands)) {
+    TermMaker(const Expr& expr, std::vector<Term> operands, const ScalarSpelling& spelling)
+        : expr_(expr), x_(std::move(operands)), spelling_(spelling) {
         if (!expr.operands().empty()) dtype_ = expr.operands().back().dtype();
     }
 
@@ -118,17 +115,17 @@ class TermMaker {
             case Op::multiply: return arithmetic("*", Binding::product);
             case Op::divide: return quotient("/");
             case Op::remainder:
-                return is_floating(dtype_) ? function("float_remainder", x_) : quotient("%");
+                return is_floating(dtype_) ? named("float_remainder", "fmod") : quotient("%");
             case Op::negate: return negated();
             case Op::absolute: return magnitude();
-            case Op::fma: return function("multiply_add", x_);
-            case Op::square_root: return function("square_root", x_);
-            case Op::floor: return function("round_down", x_);
-            case Op::ceil: return function("round_up", x_);
-            case Op::rint: return function("round_to_even", x_);
-            case Op::trunc: return function("round_to_zero", x_);
-            case Op::copysign: return function("copy_sign", x_);
-            case Op::nextafter: return function("next_after", x_);
+            case Op::fma: return named("multiply_add", "fma");
+            case Op::square_root: return named("square_root", "sqrt");
+            case Op::floor: return named("round_down", "floor");
+            case Op::ceil: return named("round_up", "ceil");
+            case Op::rint: return named("round_to_even", "rint");
+            case Op::trunc: return named("round_to_zero", "trunc");
+            case Op::copysign: return named("copy_sign", "copysign");
+            case Op::nextafter: return named("next_after", "next_after_" + type());
             case Op::equal: return compared("==");
             case Op::not_equal: return compared("!=");
             case Op::less: return compared("<");
@@ -156,11 +153,34 @@ class TermMaker {
 
   private:
     std::string type() const { return type_name(dtype_); }
+    std::string written(DType dtype, Bits bits) const { return literal(dtype, bits, spelling_); }
+
+    // The function of C++'s prelude, or of C.
+    Term named(const std::string& in_cpp, const std::string& in_c) const {
+        return function(spelling_.is_c ? in_c : in_cpp, x_);
+    }
+    Term converted(const std::string& type, const Term& x) const {
+        const std::string to = spelling_.is_c ? "(" + type + ")" : type;
+        return {to + "(" + x.text + ")", Binding::atom};
+    }
+    // The same bits.
+    Term same_bits(DType to, const Term& x) const {
+        if (!spelling_.is_c) return converted("bits_as<" + type_name(to) + ">", x);
+        switch (to) {
+            case DType::float32: return function("as_float", {x});
+            case DType::float64: return function("as_double", {x});
+            case DType::int32: return function("as_int", {x});
+            case DType::uint32: return function("as_uint", {x});
+            case DType::int64: return function("as_long", {x});
+            case DType::uint64: return function("as_ulong", {x});
+            default: return converted(type_name(to), x);
+        }
+    }
 
     // A bool out of memory: compilers write vector instructions for a byte that is compared.
     bool is_loaded(size_t i) const {
         const Expr& operand = expr_.operands()[i];
-        return operand.op() == Op::argument && operand.dtype() == DType::boolean;
+        return !spelling_.is_c && operand.op() == Op::argument && operand.dtype() == DType::boolean;
     }
     static Term as_byte(const Term& x) {
         return {"bits_as<uint8_t>(" + x.text + ")", Binding::atom};
@@ -172,7 +192,7 @@ class TermMaker {
         const Expr& operand = expr_.operands()[i];
         const DType wide = wrapping_type(dtype_);
         if (operand.op() == Op::constant)
-            return {literal(wide, cast_constant(operand, wide)), Binding::atom};
+            return {written(wide, cast_constant(operand, wide)), Binding::atom};
         if (operand.dtype() == wide) return x_[i];
         if (!x_[i].unwrapped.empty()) return {x_[i].unwrapped, x_[i].unwrapped_binding};
         return converted(type_name(wide), x_[i]);
@@ -194,7 +214,7 @@ class TermMaker {
         else if (expr_.op() != Op::subtract || i == 0)
             return x_[i];
         const bool is_seen = x->op() == Op::cast || x->op() == Op::select;
-        return is_zero && is_seen ? converted("bits_as<" + type() + ">", x_[i]) : x_[i];
+        return is_zero && is_seen && !spelling_.is_c ? same_bits(dtype_, x_[i]) : x_[i];
     }
 
     Term arithmetic(const char* symbol, Binding binding) const {
@@ -223,14 +243,15 @@ class TermMaker {
         if (is_floating(dtype_)) return {"-" + at_least(x_[0], Binding::atom), Binding::prefix};
         const DType wide = wrapping_type(dtype_);
         return wrapped(
-            infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum));
+            infix({written(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum));
     }
 
     Term magnitude() const {
         if (is_unsigned_integer(dtype_)) return x_[0];
-        if (is_floating(dtype_)) return function("absolute", x_);
-        const char* wide = ir::size_of(dtype_) == 8 ? "int64_t" : "int32_t";
-        const Term result = function("absolute", {converted(wide, x_[0])});
+        if (is_floating(dtype_)) return named("absolute", "fabs");
+        const std::string wide = ir::size_of(dtype_) == 8 ? "int64_t" : "int32_t";
+        const Term result = function(spelling_.is_c ? "absolute_" + wide : "absolute",
+                                     {converted(wide, x_[0])});
         return is_narrow(dtype_) ? converted(type(), result) : result;
     }
 
@@ -264,7 +285,7 @@ class TermMaker {
         const DType from = dtype_;
         const DType to = expr_.dtype();
         if (to == DType::boolean)
-            return infix(x_[0], "!=", {literal(from, {0, 0}), Binding::atom}, Binding::comparison);
+            return infix(x_[0], "!=", {written(from, {0, 0}), Binding::atom}, Binding::comparison);
         if (is_floating(from) && is_integer(to)) {
             // The conversions that x86 has: all others are made of them.
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
@@ -276,11 +297,12 @@ class TermMaker {
     Term bitcast() const {
         const DType to = expr_.dtype();
         if (is_integer(dtype_) && is_integer(to)) return converted(type_name(to), x_[0]);
-        return converted("bits_as<" + type_name(to) + ">", x_[0]);
+        return same_bits(to, x_[0]);
     }
 
     const Expr& expr_;
     std::vector<Term> x_;
+    const ScalarSpelling& spelling_;
     DType dtype_ = DType::float32;  // of the operands (select: of the branches)
 };
 
@@ -290,13 +312,14 @@ class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
                      TakenNames& taken, const Roundings* roundings,
-                     LoopQuestion question = LoopQuestion::none)
+                     LoopQuestion question, const ScalarSpelling& spelling)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
           taken_(taken),
-          question_(question) {
-        if (roundings) fusing_.emplace(*roundings);
+          question_(question),
+          spelling_(spelling) {
+        if (roundings && !spelling.is_c) fusing_.emplace(*roundings);
         for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
             if (expr.op() == Op::select)
@@ -368,11 +391,12 @@ class StatementPrinter {
                 each->insert(i);
         const Roundings* roundings = fusing_ ? &of_state : nullptr;
         const Statements condition =
-            StatementPrinter({loop.condition}, names, taken_, roundings, question_).run();
+            StatementPrinter({loop.condition}, names, taken_, roundings, question_, spelling_)
+                .run();
         for (const std::string& line : condition.lines) add(line);
         add("if (!(" + condition.results[0] + ")) break;");
         const Statements steps =
-            StatementPrinter(loop.steps, names, taken_, roundings, question_).run();
+            StatementPrinter(loop.steps, names, taken_, roundings, question_, spelling_).run();
         for (const std::string& line : steps.lines) add(line);
         // All steps read the old state.
         std::vector<std::string> next;
@@ -390,7 +414,7 @@ class StatementPrinter {
 
     Term term_of(const Expr& expr) {
         if (expr.op() == Op::constant) {
-            const std::string text = literal(expr.dtype(), expr.bits());
+            const std::string text = literal(expr.dtype(), expr.bits(), spelling_);
             return {text, text[0] == '-' ? Binding::prefix : Binding::atom};
         }
         if (expr.op() == Op::argument) {
@@ -408,7 +432,7 @@ class StatementPrinter {
         bool chooses = expr.op() == Op::select || expr.op() == Op::call;
         for (const Term& operand : operands) chooses |= operand.chooses;
         if (fusing_) fusing_->shape_of(expr);  // in this order, so that none goes deep
-        Term term = TermMaker(expr, std::move(operands)).make();
+        Term term = TermMaker(expr, std::move(operands), spelling_).make();
         term.chooses = chooses;
         return term;
     }
@@ -418,6 +442,7 @@ class StatementPrinter {
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
     const LoopQuestion question_;
+    const ScalarSpelling& spelling_;
     std::optional<Fusing> fusing_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_set<const ExprNode*> branches_;
@@ -437,14 +462,19 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
 
 }  // namespace
 
-std::string print_function(const Specialisation& specialisation, LoopQuestion question) {
-    TakenNames taken({specialisation.symbol});
-    const std::vector<std::string> names = parameter_names(specialisation, taken);
+std::string print_function(const Specialisation& specialisation, LoopQuestion question,
+                           const ScalarSpelling& spelling) {
+    std::set<std::string> words{specialisation.symbol};
+    if (spelling.words) words.insert(spelling.words->begin(), spelling.words->end());
+    TakenNames taken(std::move(words));
+    std::vector<std::string> names = parameter_names(specialisation, taken);
+    for (std::string& name : names)  // C has no parameters without one
+        if (spelling.is_c && name.empty()) name = unique_name("unused", taken);
     Roundings roundings;  // products are rounded where they are given to a function
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         for (std::set<int>* each : {&roundings.negated, &roundings.constants}) each->insert(i);
     const Statements body =
-        StatementPrinter({specialisation.body}, names, taken, &roundings, question).run();
+        StatementPrinter({specialisation.body}, names, taken, &roundings, question, spelling).run();
     std::vector<std::string> parameters;
     for (size_t i = 0; i < names.size(); ++i)
         parameters.push_back(type_name(specialisation.signature.operands[i]) +
@@ -453,8 +483,10 @@ std::string print_function(const Specialisation& specialisation, LoopQuestion qu
     if (!specialisation.row->doc.empty())
         out += comment_line(specialisation.row->name + ": " + specialisation.row->doc);
     const bool asks = question != LoopQuestion::none && has_long_loop({specialisation.body});
-    out += std::string("static inline __attribute__((always_inline") + (asks ? "" : ", const") +
-           ")) " + type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
+    out += spelling.is_c ? std::string(spelling.function_start)
+                         : std::string("static inline __attribute__((always_inline") +
+                               (asks ? "" : ", const") + ")) ";
+    out += type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
            join(parameters) + ") {\n";
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";
@@ -462,11 +494,12 @@ std::string print_function(const Specialisation& specialisation, LoopQuestion qu
 
 Statements print_statements(const std::vector<Expr>& results,
                             const std::vector<std::string>& arguments, TakenNames& taken,
-                            const Roundings* roundings) {
-    return StatementPrinter(results, arguments, taken, roundings).run();
+                            const Roundings* roundings, const ScalarSpelling& spelling) {
+    return StatementPrinter(results, arguments, taken, roundings, LoopQuestion::none, spelling)
+        .run();
 }
 
-std::string print_tables(const std::vector<Expr>& results) {
+std::string print_tables(const std::vector<Expr>& results, const ScalarSpelling& spelling) {
     std::vector<Expr> bodies = results;
     for (const Specialisation* used : functions_used(results)) bodies.push_back(used->body);
     std::set<std::string> printed;
@@ -475,11 +508,11 @@ std::string print_tables(const std::vector<Expr>& results) {
         if (expr.op() != Op::lookup) continue;
         const std::string name = table_name(*expr.table(), expr.dtype());
         if (!printed.insert(name).second) continue;
-        out += "static const " + type_name(expr.dtype()) + " " + name +
+        out += std::string(spelling.table_start) + type_name(expr.dtype()) + " " + name +
                text("[", expr.table()->size(), "] = {\n   ");
         size_t column = 4;
         for (const Bits& bits : *expr.table()) {
-            const std::string entry = " " + literal(expr.dtype(), bits) + ",";
+            const std::string entry = " " + literal(expr.dtype(), bits, spelling) + ",";
             if (column + entry.size() > 96) {
                 out += "\n   ";
                 column = 4;

@@ -1,4 +1,4 @@
-// Scalar expressions as C++17 text: types, literals, statements, functions, tables and the few
+// Scalar expressions as C++17 text, or as C for devices (scalar_spelling.h): types, literals, statements, functions, tables and the few
 // functions they need.
 //
 // The text vectorises in plain loops: no branches, no library calls where a formula does. Nothing
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "composit/backends/c_family/loop_questions.h"
+#include "composit/backends/c_family/scalar_spelling.h"
 #include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/scalar/expr.h"
 #include "composit/ir/scalar/row.h"
@@ -20,8 +21,9 @@
 namespace composit::c_family {
 
 std::string type_name(ir::DType dtype);  // "float", "int32_t", "bool"
-std::string literal(ir::DType dtype,
-                    ir::scalar::Bits bits);  // exact: 0.5f, -3, 255, __builtin_inf()
+std::string literal(ir::DType dtype, ir::scalar::Bits bits,
+                    const ScalarSpelling& spelling =
+                        cpp_spelling);  // exact: 0.5f, -3, 255, __builtin_inf()
 
 struct Roundings;
 
@@ -48,7 +50,8 @@ std::vector<const ir::scalar::Specialisation*> functions_used(
 // The definition of a specialisation as a static inline function called `specialisation.symbol`,
 // after a comment line.
 std::string print_function(const ir::scalar::Specialisation& specialisation,
-                           LoopQuestion question = LoopQuestion::none);
+                           LoopQuestion question = LoopQuestion::none,
+                           const ScalarSpelling& spelling = cpp_spelling);
 
 // Statements that compute `results` from C expressions that stand for the arguments (names,
 // literals, or anything that binds as tightly). Names are made unique against `taken` and entered
@@ -60,7 +63,8 @@ struct Statements {
 };
 Statements print_statements(const std::vector<ir::scalar::Expr>& results,
                             const std::vector<std::string>& arguments, TakenNames& taken,
-                            const Roundings* roundings = nullptr);
+                            const Roundings* roundings = nullptr,
+                            const ScalarSpelling& spelling = cpp_spelling);
 
 // The longest path through the values of operations that each need the one before, calls counted
 // with what they do.
@@ -73,7 +77,8 @@ std::set<int> arguments_in_branches(const std::vector<ir::scalar::Expr>& values)
 
 // The tables that lookups read, in `results` and in all functions that they use: `static const
 // double table_…[4] = …`
-std::string print_tables(const std::vector<ir::scalar::Expr>& results);
+std::string print_tables(const std::vector<ir::scalar::Expr>& results,
+                         const ScalarSpelling& spelling = cpp_spelling);
 
 // What must stand before text that makes integers of floating numbers and numbers of integers: a
 // pragma, for compilers that would make a truncation of both, whose zeros are signed. Else "".

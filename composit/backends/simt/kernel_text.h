@@ -10,8 +10,9 @@
 
 #include "composit/backends/simt/kernel_printer.h"
 
-#include <initializer_list>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace composit::simt {
@@ -33,6 +34,10 @@ class KernelText {
     const ir::kernel::Program& program;
     c_family::Names& file_names;
     PrintedKernel printed;
+    std::string name;  // that functions are called like: the kernel's
+    // Locals of a Fused whose members run one after the other over everything: where in scratch
+    // memory all parts of them lie.
+    std::map<int, int64_t> locals;
 
     // So many more bytes of scratch memory: where they begin, a multiple of 256.
     int64_t scratch(int64_t bytes);
@@ -64,9 +69,9 @@ class FunctionText {
                     const std::vector<ir::kernel::Access>& accesses);
     const std::string& index() const { return index_; }  // "int"
     // Declares constants of the index type, named like `wish`, and returns the names.
-    std::string declare(const std::string& wish, const std::string& value);
+    std::string declare(const std::string& wish, std::string_view value);
     std::string declare(const std::string& type, const std::string& wish,
-                        const std::string& value);
+                        std::string_view value);
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
@@ -81,8 +86,11 @@ class FunctionText {
                         const std::vector<std::string>& indices);
     // "(x + i * 8)": a pointer.
     std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices);
-    const std::string& pointer(const ir::kernel::Access& access) const;
-    // A pointer parameter to scratch memory from byte `start` of it on; returns its name.
+    std::string pointer(const ir::kernel::Access& access);
+    // From now on the buffer is the array of that name.
+    void bind(int buffer, const std::string& name) { bound_[buffer] = name; }
+    // A pointer parameter to scratch memory from byte `start` of it on, once for all calls; returns
+    // its name.
     std::string scratch_pointer(const std::string& wish, const std::string& type, int64_t start,
                                 bool is_written);
     // A pointer to the fault record, and the number of this launch.
@@ -101,6 +109,7 @@ class FunctionText {
     // and the texts of the results. `first`: what stands for argument 0, in front of the inputs.
     struct Computed {
         std::vector<std::string> lines, results;
+        c_family::Names names;  // of the block that the lines stand in
     };
     Computed compute(const std::vector<ir::scalar::Expr>& values,
                      const std::vector<ir::kernel::Access>& inputs,
@@ -127,6 +136,7 @@ class FunctionText {
 
     KernelText& kernel_;
     std::string function_, index_ = "int";
+    std::map<int, std::string> bound_;
     std::vector<Extra> extras_;
     std::vector<std::pair<std::string, int64_t>> numbers_;
     std::string launch_number_;
@@ -142,5 +152,8 @@ void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
 void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
+void print_body(KernelText& text, const ir::kernel::Fused& fused);
+// Whether a group of threads works on a part of it; else its members are launched one by one.
+bool works_together(const ir::kernel::Fused& fused, const ir::kernel::Program& program);
 
 }  // namespace composit::simt

@@ -27,8 +27,8 @@ REFUSED = [
     ),
     (
         ValueError,
-        lambda: cnp.ones(2, device="cuda"),
-        "ones: device 'cuda' is not built; available: cpu.",
+        lambda: cnp.ones(2, device="tpu"),
+        "device: there is no 'tpu'. Available: cpu.",
     ),
     (
         ValueError,

@@ -104,13 +104,13 @@ def test_constants_and_dtypes():
 
 def test_inspection():
     ours, theirs = cnp.__array_namespace_info__(), np.__array_namespace_info__()
-    assert ours.default_device() == "cpu" and ours.devices() == ["cpu"]
+    assert ours.default_device() == "cpu" and ours.devices()[0] == "cpu"
     assert ours.default_dtypes() == theirs.default_dtypes()
     for kind in (None, "bool", "integral", "real floating", ("bool", "numeric")):
         assert ours.dtypes(kind=kind) == theirs.dtypes(kind=kind)
     assert ours.capabilities()["boolean indexing"] and ours.capabilities()["data-dependent shapes"]
-    with pytest.raises(ValueError, match="device 'cuda' is not built; available: cpu"):
-        ours.dtypes(device="cuda")
+    with pytest.raises(ValueError, match="device: there is no 'tpu'"):
+        ours.dtypes(device="tpu")
 
 
 OPERATORS = [

@@ -1,0 +1,33 @@
+#include "composit/backends/simt/backend.h"
+
+#include "composit/backends/simt/executable.h"
+
+#include <utility>
+
+namespace composit::simt {
+
+SimtBackend::SimtBackend(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
+
+std::optional<std::string> SimtBackend::refuses(const ir::kernel::Kernel& kernel,
+                                                const ir::kernel::Program& program) const {
+    return unprintable(kernel, program);
+}
+
+// Parts of what a group of threads shares, in rows of a warp each; many, as hundreds of groups are
+// at work side by side.
+Target SimtBackend::target() const {
+    Target target;
+    target.part_bytes = 32 << 10;
+    target.near_bytes = 256 << 10;
+    target.group_bytes = 128 << 10;
+    target.enough_parts = 1024;
+    target.few_parts = 256;
+    return target;
+}
+
+std::shared_ptr<runtime::Executable> SimtBackend::compile(const ir::kernel::Program& program,
+                                                          const runtime::CompileOptions& options) {
+    return std::make_shared<SimtExecutable>(machine_, program, options.cache_folder);
+}
+
+}  // namespace composit::simt

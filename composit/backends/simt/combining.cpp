@@ -1,0 +1,157 @@
+#include "composit/backends/simt/combining.h"
+
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/error.h"
+#include "composit/base/text.h"
+
+#include <limits>
+
+namespace composit::simt {
+
+using ir::DType;
+using ir::kernel::Combiner;
+
+namespace {
+
+// The least, or the greatest, number of a dtype.
+std::string limit_of(const Dialect& dialect, DType dtype, bool is_least) {
+    using ir::scalar::Bits;
+    Bits bits{};
+    const int size = ir::size_of(dtype);
+    const uint64_t all = size == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * size)) - 1;
+    if (dtype == DType::boolean) return is_least ? "0" : "1";
+    if (dtype == DType::float32) bits[0] = is_least ? 0xff800000u : 0x7f800000u;
+    if (dtype == DType::float64)
+        bits[0] = is_least ? 0xfff0000000000000ull : 0x7ff0000000000000ull;
+    if (ir::is_unsigned_integer(dtype)) bits[0] = is_least ? 0 : all;
+    if (ir::is_signed_integer(dtype)) bits[0] = is_least ? all / 2 + 1 : all / 2;
+    return c_family::literal(dtype, bits, dialect.scalars);
+}
+
+std::string nothing_of(const Dialect& dialect, Combiner combiner, DType dtype) {
+    switch (combiner) {
+        case Combiner::sum:
+            return dtype == DType::float32 ? "-0.0f" : dtype == DType::float64 ? "-0.0" : "0";
+        case Combiner::product:
+            return dtype == DType::float32 ? "1.0f" : dtype == DType::float64 ? "1.0" : "1";
+        case Combiner::any: return "0";
+        case Combiner::all: return "1";
+        case Combiner::maximum:
+        case Combiner::argmax: return limit_of(dialect, dtype, true);
+        case Combiner::minimum:
+        case Combiner::argmin: return limit_of(dialect, dtype, false);
+    }
+    return "";
+}
+
+bool is_argmax(Combiner combiner) { return combiner == Combiner::argmax; }
+
+}  // namespace
+
+Combining::Combining(const Dialect& dialect, Combiner combiner, DType dtype,
+                     std::string position_type, int64_t end)
+    : combiner_(combiner),
+      dtype_(dtype),
+      type_(c_family::combining_type(combiner, dtype)),
+      position_type_(std::move(position_type)),
+      nothing_(nothing_of(dialect, combiner, dtype)),
+      end_(text(end)) {}
+
+Combining::State Combining::claim(c_family::Names& names) const {
+    return claim(names, std::string(name(combiner_)));
+}
+
+Combining::State Combining::claim(c_family::Names& names, const std::string& wish) const {
+    State state{names.claim(finds_position() ? wish + "_value" : wish), ""};
+    if (finds_position()) state.position = names.claim(wish + "_at");
+    return state;
+}
+
+std::vector<std::string> Combining::declare(const State& state) const {
+    std::vector<std::string> lines = {text(type_, " ", state.value, " = ", nothing_, ";")};
+    if (finds_position())
+        lines.push_back(text(position_type_, " ", state.position, " = ", end_, ";"));
+    return lines;
+}
+
+std::vector<std::string> Combining::declare_array(const State& state, int64_t count,
+                                                  const std::string& local) const {
+    std::vector<std::string> lines = {text(local, type_, " ", state.value, "[", count, "];")};
+    if (finds_position())
+        lines.push_back(text(local, position_type_, " ", state.position, "[", count, "];"));
+    return lines;
+}
+
+std::vector<std::string> Combining::clear(const State& state) const {
+    std::vector<std::string> lines = {text(state.value, " = ", nothing_, ";")};
+    if (finds_position()) lines.push_back(text(state.position, " = ", end_, ";"));
+    return lines;
+}
+
+std::vector<std::string> Combining::assign(const State& to, const State& from) const {
+    std::vector<std::string> lines = {to.value + " = " + from.value + ";"};
+    if (finds_position()) lines.push_back(to.position + " = " + from.position + ";");
+    return lines;
+}
+
+std::string Combining::combined(const std::string& a, const std::string& b) const {
+    const bool is_floating = ir::is_floating(dtype_);
+    switch (combiner_) {
+        case Combiner::sum: return a + " + " + b;
+        case Combiner::product:
+            // C would multiply narrow integers as signed ones, which may overflow.
+            return ir::size_of(dtype_) < 4 ? "(uint32_t)" + a + " * " + b : a + " * " + b;
+        case Combiner::any: return a + " | " + b;
+        case Combiner::all: return a + " & " + b;
+        case Combiner::maximum:
+        case Combiner::minimum: {
+            const std::string is_better =
+                b + (combiner_ == Combiner::maximum ? " > " : " < ") + a;
+            // NaN if either is NaN; of equal operands the first one, which decides between zeros.
+            const std::string is_nan = is_floating ? text(" || ", b, " != ", b) : "";
+            return text(is_better, is_nan, " ? ", b, " : ", a);
+        }
+        default: break;
+    }
+    fail<InternalError>("simt: ", name(combiner_), " has no value of its own");
+}
+
+std::vector<std::string> Combining::add(const State& state, const std::string& value,
+                                        const std::string& position,
+                                        c_family::Names names) const {
+    const bool is_twice = combiner_ == Combiner::maximum || combiner_ == Combiner::minimum;
+    const std::string converted = type_ == c_family::type_name(dtype_) ? "" : "(" + type_ + ")";
+    if (!finds_position() && !is_twice)
+        return {text(state.value, " = ",
+                     combined(state.value, converted + "(" + value + ")"), ";")};
+    const std::string next = names.claim("value");
+    const std::string line = text("const ", type_, " ", next, " = ", value, ";");
+    if (is_twice) return {line, text(state.value, " = ", combined(state.value, next), ";")};
+    const std::string better = next + (is_argmax(combiner_) ? " > " : " < ") + state.value;
+    // The first of equal ones, and the first NaN. Nothing yet is no NaN, and its position is none.
+    const std::string first_nan =
+        ir::is_floating(dtype_) ? text(" || (", next, " != ", next, " && ", state.value,
+                                       " == ", state.value, ")")
+                                : "";
+    return {line,
+            text("if (", better, first_nan, " || ", state.position, " == ", end_, ") {"),
+            text("    ", state.value, " = ", next, ";"),
+            text("    ", state.position, " = ", position, ";"), "}"};
+}
+
+std::vector<std::string> Combining::combine(const State& state, const State& right) const {
+    if (!finds_position())
+        return {text(state.value, " = ", combined(state.value, right.value), ";")};
+    const std::string better = is_argmax(combiner_) ? " > " : " < ";
+    const std::string before = text(right.position, " < ", state.position);
+    std::string wins = text(right.value, better, state.value, " || (", right.value,
+                            " == ", state.value, " && ", before, ")");
+    if (ir::is_floating(dtype_))
+        wins = text("(", state.value, " == ", state.value, " && (", wins, ")) || (", right.value,
+                    " != ", right.value, " && (", state.value, " == ", state.value, " || ", before,
+                    "))");
+    return {text("if (", wins, ") {"), text("    ", state.value, " = ", right.value, ";"),
+            text("    ", state.position, " = ", right.position, ";"), "}"};
+}
+
+}  // namespace composit::simt

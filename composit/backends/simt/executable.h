@@ -1,0 +1,53 @@
+// A program on a device: its functions in the order of launching, and the memory that they need.
+#pragma once
+
+#include "composit/backends/simt/fault.h"
+#include "composit/backends/simt/machine.h"
+#include "composit/backends/simt/program_text.h"
+#include "composit/runtime/backend.h"
+#include "composit/runtime/device.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace composit::simt {
+
+// Runs are asked for, not waited for, but where an index may be out of bounds: those wait for their
+// end, and throw IndexError. Inputs and outputs are addresses on the device.
+class SimtExecutable : public runtime::Executable {
+  public:
+    SimtExecutable(std::shared_ptr<Machine> machine, const ir::kernel::Program& program,
+                   const std::string& cache_folder);
+
+    void run(const runtime::Run& run) const override;
+    std::vector<double> seconds_of_kernels(const runtime::Run& run) const override;
+    std::vector<runtime::SourceFile> sources() const override;
+    std::string build_command() const override;
+    int64_t working_bytes(int threads) const override;
+    int64_t held_bytes() const override;
+
+  private:
+    struct Running;
+
+    void run_all(const runtime::Run& run, std::vector<double>* seconds) const;
+    void run_steps(const std::vector<ProgramStep>& steps, Running& running,
+                   bool is_measured) const;
+    void launch(const ProgramStep& step, Running& running) const;
+    void report_fault(const Running& running) const;
+
+    std::shared_ptr<Machine> machine_;
+    ProgramText text_;
+    std::shared_ptr<Code> code_;  // null: there is nothing to launch
+    std::vector<ir::kernel::Buffer> buffers_;
+    std::vector<int> inputs_, outputs_;
+    size_t kernel_count_ = 0;
+    int64_t arena_bytes_ = 0;                          // of temporaries
+    std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keep their memory
+
+    mutable std::mutex mutex_;  // held while the launches of a run are asked for
+    mutable std::shared_ptr<runtime::DeviceMemory> memory_;  // arena, scratch, the fault record
+};
+
+}  // namespace composit::simt

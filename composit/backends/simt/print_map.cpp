@@ -1,0 +1,169 @@
+// Prints a Map: one thread an element, or a few that lie side by side.
+#include "composit/backends/c_family/kernel_loops.h"
+#include "composit/backends/simt/kernel_text.h"
+#include "composit/base/text.h"
+
+#include <algorithm>
+
+namespace composit::simt {
+namespace {
+
+using c_family::LoopNest;
+using ir::kernel::Access;
+using ir::kernel::Map;
+
+constexpr int64_t least_in_packets = 4096;  // elements of maps that are worth it
+
+bool is_position(const Access& access) { return access.buffer == Access::position; }
+
+// How many elements a thread moves at a time, 16 bytes of the widest: 1 where some access does not
+// walk along memory, or may begin between two packets.
+int64_t packet_of(const LoopNest& nest) {
+    if (nest.extents.empty() || ir::element_count(nest.extents) < least_in_packets) return 1;
+    int64_t widest = 4;
+    for (const Access& access : nest.accesses)
+        if (!is_position(access)) widest = std::max<int64_t>(widest, ir::size_of(access.dtype));
+    const int64_t packet = 16 / widest;
+    if (nest.extents.back() % packet != 0) return 1;
+    for (const Access& access : nest.accesses) {
+        if (is_position(access) || access.strides.back() == 0) continue;
+        if (access.strides.back() != 1 || access.offset % packet != 0) return 1;
+        for (size_t d = 0; d + 1 < access.strides.size(); ++d)
+            if (access.strides[d] % packet != 0) return 1;
+    }
+    return packet;
+}
+
+// "float4"
+std::string packet_type(ir::DType dtype, int64_t packet) {
+    switch (dtype) {
+        case ir::DType::float32: return text("float", packet);
+        case ir::DType::float64: return text("double", packet);
+        case ir::DType::int8: return text("char", packet);
+        case ir::DType::int16: return text("short", packet);
+        case ir::DType::uint16: return text("ushort", packet);
+        case ir::DType::int32: return text("int", packet);
+        case ir::DType::uint32: return text("uint", packet);
+        case ir::DType::int64: return text("long", packet);
+        case ir::DType::uint64: return text("ulong", packet);
+        default: return text("uchar", packet);
+    }
+}
+
+class MapPrinter {
+  public:
+    MapPrinter(KernelText& kernel, const Map& map)
+        : map_(map), f_(kernel, kernel.name), nest_{map.extents, map.inputs} {
+        nest_.accesses.insert(nest_.accesses.end(), map.outputs.begin(), map.outputs.end());
+        nest_ = c_family::sort_and_merge_loops(std::move(nest_), map.inputs.size());
+        f_.index_type(nest_.extents, nest_.accesses);
+        packet_ = packet_of(nest_);
+        if (packet_ > 1) kernel.printed.needs_alignment = true;
+    }
+
+    void print() {
+        const int64_t count = ir::element_count(nest_.extents);
+        if (packet_ > 1)
+            print_packets(count / packet_);
+        else
+            print_elements(count);
+        f_.launch_over(count / packet_);
+    }
+
+  private:
+    const Access& output(size_t j) const { return nest_.accesses[map_.inputs.size() + j]; }
+
+    void print_elements(int64_t count) {
+        const std::string element = f_.thread_number(count);
+        const std::vector<std::string> indices = f_.unflatten(element, nest_.extents, "jklmno");
+        const FunctionText::Computed computed = f_.compute(
+            map_.values,
+            {nest_.accesses.begin(),
+             nest_.accesses.begin() + static_cast<std::ptrdiff_t>(map_.inputs.size())},
+            indices);
+        for (const std::string& line : computed.lines) f_.code.add(line);
+        for (size_t j = 0; j < map_.outputs.size(); ++j)
+            f_.code.add(f_.element(output(j), indices) + " = " + computed.results[j] + ";");
+    }
+
+    // ----- packets: the last loop in two
+
+    // An access over the loops with the last one in steps of a packet, and over a packet.
+    Access in_packets(Access access) const {
+        const int64_t step = access.strides.back();
+        access.strides.back() = step * packet_;
+        access.strides.push_back(step);
+        return access;
+    }
+    Access at_packet(Access access) const {
+        access.strides.back() *= packet_;
+        return access;
+    }
+    bool is_whole(const Access& access) const {
+        return !is_position(access) && access.strides.back() == 1;
+    }
+    std::string pointer_to(const Access& access, bool is_written,
+                           const std::vector<std::string>& indices) {
+        return text("*(", f_.dialect().global, is_written ? "" : "const ",
+                    packet_type(access.dtype, packet_), "*)",
+                    f_.place(at_packet(access), indices));
+    }
+    static std::string component(const std::string& type, bool is_written,
+                                 const std::string& packet, const std::string& v) {
+        return text("((", is_written ? "" : "const ", type, "*)&", packet, ")[", v, "]");
+    }
+
+    void print_packets(int64_t count) {
+        const std::string number = f_.thread_number(count);
+        ir::kernel::Extents extents = nest_.extents;
+        extents.back() /= packet_;
+        std::vector<std::string> indices = f_.unflatten(number, extents, "jklmno");
+        const std::string v = f_.names.claim("v");
+        std::vector<std::string> inside = indices;
+        inside.push_back(v);
+        std::vector<c_family::KernelText::Argument> arguments;
+        for (size_t k = 0; k < map_.inputs.size(); ++k) {
+            const Access& input = nest_.accesses[k];
+            const std::string name = is_position(input) ? "position" : f_.pointer(input);
+            if (!is_whole(input)) {
+                arguments.push_back(
+                    {name + "_value", f_.element(in_packets(input), inside), input.dtype});
+                continue;
+            }
+            const std::string packet =
+                f_.declare(packet_type(input.dtype, packet_), text(name, "_", packet_),
+                           pointer_to(input, false, indices));
+            arguments.push_back({name + "_value",
+                                 component(memory_type(input.dtype), false, packet, v),
+                                 input.dtype});
+        }
+        std::vector<std::string> packets;
+        for (size_t j = 0; j < map_.outputs.size(); ++j) {
+            packets.push_back(f_.names.claim(text(f_.pointer(output(j)), "_", packet_)));
+            f_.code.add(text(packet_type(output(j).dtype, packet_), " ", packets.back(), ";"));
+        }
+        const FunctionText::Computed computed = f_.compute_from(map_.values, arguments);
+        f_.code.add("#pragma unroll");
+        f_.code.open(text("for (int ", v, " = 0; ", v, " < ", packet_, "; ++", v, ")"));
+        for (const std::string& line : computed.lines) f_.code.add(line);
+        for (size_t j = 0; j < map_.outputs.size(); ++j)
+            f_.code.add(component(memory_type(output(j).dtype), true, packets[j], v) + " = " +
+                        computed.results[j] + ";");
+        f_.code.close();
+        for (size_t j = 0; j < map_.outputs.size(); ++j)
+            f_.code.add(pointer_to(output(j), true, indices) + " = " + packets[j] + ";");
+    }
+
+    const Map& map_;
+    FunctionText f_;
+    LoopNest nest_;
+    int64_t packet_ = 1;
+};
+
+}  // namespace
+
+void print_body(KernelText& kernel, const Map& map) {
+    if (ir::element_count(map.extents) > 0) MapPrinter(kernel, map).print();
+}
+
+}  // namespace composit::simt

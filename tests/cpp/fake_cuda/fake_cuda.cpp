@@ -1,0 +1,285 @@
+// A library with the functions of CUDA's driver and of NVRTC that composit calls, on the host, so
+// that the calls are tested where there is no GPU. Kernels are not run, but for "store_number",
+// which writes its number to its address. Whoever loads it steers it by the functions fake_….
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Status = int;
+constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, no_device = 100,
+                 invalid_image = 200, invalid_context = 201, not_found = 500, not_ready = 600;
+
+struct State {
+    std::mutex mutex;
+    std::string log;                      // the calls that changed something, a line each
+    std::map<std::string, Status> fails;  // calls that fail, until they are cleared
+    std::map<std::string, int> numbers{{"devices", 2},      {"driver", 13000}, {"nvrtc_major", 13},
+                                       {"capability", 90},  {"retained", 0},   {"busy", 0},
+                                       {"blocks", 0},       {"modules", 0},    {"events", 0},
+                                       {"compilations", 0}, {"oldest", 75}};
+};
+
+State& state() {
+    static State& the = *new State;
+    return the;
+}
+
+thread_local std::vector<void*> contexts;
+
+Status enter(const char* call, const std::string& detail = "", bool needs_context = true) {
+    const std::lock_guard lock(state().mutex);
+    state().log += std::string(call) + detail + "\n";
+    const auto place = state().fails.find(call);
+    if (place != state().fails.end()) return place->second;
+    return needs_context && contexts.empty() ? invalid_context : success;
+}
+
+int& number(const char* name) { return state().numbers.at(name); }
+
+struct Module {
+    std::string code;
+};
+struct Event {
+    double time;
+};
+struct Program {
+    std::string text, log, code;
+};
+
+}  // namespace
+
+// Ends a function that is to fail.
+#define ENTER(...) \
+    if (const Status entered = enter(__VA_ARGS__); entered != success) return entered
+
+extern "C" {
+
+// ----- for tests
+void fake_fail(const char* call, int status) {
+    const std::lock_guard lock(state().mutex);
+    if (status == 0)
+        state().fails.erase(call);
+    else
+        state().fails[call] = status;
+}
+int* fake_number(const char* name) { return &number(name); }
+const char* fake_log() { return state().log.c_str(); }
+void fake_clear_log() { state().log.clear(); }
+
+// ----- the driver
+Status cuInit(unsigned) {
+    ENTER(__func__, "", false);
+    return number("devices") == 0 ? no_device : success;
+}
+Status cuDriverGetVersion(int* version) { return *version = number("driver"), success; }
+Status cuDeviceGetCount(int* count) { return *count = number("devices"), success; }
+Status cuDeviceGet(int* device, int ordinal) { return *device = 10 + ordinal, success; }
+Status cuDeviceGetName(char* name, int length, int) {
+    return std::strncpy(name, "Imagined GPU", static_cast<size_t>(length)), success;
+}
+Status cuDeviceGetAttribute(int* value, int attribute, int) {
+    *value = attribute == 75   ? number("capability") / 10
+             : attribute == 76 ? number("capability") % 10
+             : attribute == 41 ? 1
+             : attribute == 10 ? 32
+                               : 0;
+    return success;
+}
+Status cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = size_t{1} << 30, success; }
+Status cuDevicePrimaryCtxRetain(void** context, int device) {
+    ENTER(__func__, " " + std::to_string(device), false);
+    ++number("retained");
+    *context = reinterpret_cast<void*>(static_cast<uintptr_t>(device) << 8);
+    return success;
+}
+Status cuCtxPushCurrent_v2(void* context) { return contexts.push_back(context), success; }
+Status cuCtxPopCurrent_v2(void** context) {
+    if (contexts.empty()) return invalid_context;
+    *context = contexts.back();
+    contexts.pop_back();
+    return success;
+}
+Status cuMemGetInfo_v2(size_t* free, size_t* total) {
+    ENTER(__func__);
+    *free = size_t{1} << 29;
+    *total = size_t{1} << 30;
+    return success;
+}
+Status cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    if (bytes > size_t{1} << 29) return out_of_memory;
+    void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(memory, 0xab, bytes);
+    ++number("blocks");
+    *address = reinterpret_cast<uint64_t>(memory);
+    return success;
+}
+Status cuMemFree_v2(uint64_t address) {
+    ENTER(__func__);
+    --number("blocks");
+    std::free(reinterpret_cast<void*>(address));
+    return success;
+}
+Status cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    return *memory = std::malloc(bytes), success;
+}
+Status cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    if (stream == nullptr) return invalid_value;
+    return std::memcpy(reinterpret_cast<void*>(to), from, bytes), success;
+}
+Status cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    if (stream == nullptr) return invalid_value;
+    return std::memcpy(to, reinterpret_cast<void*>(from), bytes), success;
+}
+Status cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    if (stream == nullptr) return invalid_value;
+    return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes), success;
+}
+Status cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* stream) {
+    ENTER(__func__, " " + std::to_string(bytes));
+    if (stream == nullptr) return invalid_value;
+    return std::memset(reinterpret_cast<void*>(to), value, bytes), success;
+}
+Status cuStreamCreate(void** stream, unsigned flags) {
+    ENTER(__func__, " " + std::to_string(flags));
+    return *stream = new int(0), success;
+}
+Status cuStreamSynchronize(void*) {
+    ENTER(__func__);
+    return success;
+}
+Status cuEventCreate(void** event, unsigned flags) {
+    ENTER(__func__, " " + std::to_string(flags));
+    ++number("events");
+    return *event = new Event{0}, success;
+}
+Status cuEventRecord(void* event, void*) {
+    ENTER(__func__);
+    static double clock = 0;
+    static_cast<Event*>(event)->time = clock += 2.5;
+    return success;
+}
+Status cuEventQuery(void*) {
+    ENTER(__func__);
+    return number("busy") != 0 ? not_ready : success;
+}
+Status cuEventSynchronize(void*) {
+    ENTER(__func__);
+    return success;
+}
+Status cuEventElapsedTime(float* milliseconds, void* start, void* end) {
+    ENTER(__func__);
+    *milliseconds =
+        static_cast<float>(static_cast<Event*>(end)->time - static_cast<Event*>(start)->time);
+    return success;
+}
+Status cuEventDestroy_v2(void* event) {
+    --number("events");
+    return delete static_cast<Event*>(event), success;
+}
+Status cuModuleLoadData(void** module, const void* image) {
+    ENTER(__func__);
+    const char* const code = static_cast<const char*>(image);
+    if (std::strncmp(code, "CUBIN ", 6) != 0 && std::strncmp(code, "PTX ", 4) != 0)
+        return invalid_image;
+    ++number("modules");
+    return *module = new Module{code}, success;
+}
+Status cuModuleUnload(void* module) {
+    ENTER(__func__);
+    --number("modules");
+    return delete static_cast<Module*>(module), success;
+}
+Status cuModuleGetFunction(void** function, void* module, const char* name) {
+    ENTER(__func__, std::string(" ") + name);
+    if (static_cast<Module*>(module)->code.find(name) == std::string::npos) return not_found;
+    return *function = new std::string(name), success;  // functions live as long as the process
+}
+Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, void* stream, void** parameters,
+                      void** extra) {
+    const std::string& name = *static_cast<std::string*>(function);
+    std::string detail = " " + name;
+    for (const unsigned size : {gx, gy, gz, bx, by, bz, shared})
+        detail += " " + std::to_string(size);
+    ENTER(__func__, detail);
+    if (gx == 0 || gy == 0 || bx == 0 || bx > 1024 || stream == nullptr || extra != nullptr)
+        return invalid_value;
+    if (name == "store_number")
+        *reinterpret_cast<int64_t*>(*static_cast<uint64_t*>(parameters[0])) =
+            *static_cast<int64_t*>(parameters[1]);
+    return success;
+}
+Status cuGetErrorName(Status status, const char** name) {
+    *name = status == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : status == no_device   ? "CUDA_ERROR_NO_DEVICE"
+            : status == not_found   ? "CUDA_ERROR_NOT_FOUND"
+            : status == 700         ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                    : nullptr;
+    return *name == nullptr ? invalid_value : success;
+}
+Status cuGetErrorString(Status, const char** words) { return *words = "in words", success; }
+
+// ----- NVRTC
+Status nvrtcVersion(int* major, int* minor) {
+    return *major = number("nvrtc_major"), *minor = 2, success;
+}
+const char* nvrtcGetErrorString(int) { return "NVRTC_ERROR_COMPILATION"; }
+Status nvrtcGetNumSupportedArchs(int* count) { return *count = 3, success; }
+Status nvrtcGetSupportedArchs(int* numbers) {
+    return numbers[0] = number("oldest"), numbers[1] = 80, numbers[2] = 90, success;
+}
+Status nvrtcCreateProgram(void** program, const char* text, const char*, int headers,
+                          const char* const*, const char* const*) {
+    if (headers != 0) return invalid_value;
+    return *program = new Program{text, "", ""}, success;
+}
+Status nvrtcCompileProgram(void* program, int count, const char* const* options) {
+    Program& compiled = *static_cast<Program*>(program);
+    ++number("compilations");
+    std::string words;
+    for (int k = 0; k < count; ++k) words += std::string(options[k]) + " ";
+    if (compiled.text.find("#error") != std::string::npos) {
+        for (int line = 1; line <= 50; ++line)
+            compiled.log += "composit.cu(" + std::to_string(line) + "): error\n";
+        return 6;
+    }
+    compiled.code = words + compiled.text;
+    return success;
+}
+Status nvrtcDestroyProgram(void** program) {
+    delete static_cast<Program*>(*program);
+    return *program = nullptr, success;
+}
+Status nvrtcGetProgramLogSize(void* program, size_t* bytes) {
+    return *bytes = static_cast<Program*>(program)->log.size() + 1, success;
+}
+Status nvrtcGetProgramLog(void* program, char* log) {
+    return std::strcpy(log, static_cast<Program*>(program)->log.c_str()), success;
+}
+Status nvrtcGetCUBINSize(void* program, size_t* bytes) {
+    return *bytes = 6 + static_cast<Program*>(program)->code.size() + 1, success;
+}
+Status nvrtcGetCUBIN(void* program, char* code) {
+    return std::strcpy(code, ("CUBIN " + static_cast<Program*>(program)->code).c_str()), success;
+}
+Status nvrtcGetPTXSize(void* program, size_t* bytes) {
+    return *bytes = 4 + static_cast<Program*>(program)->code.size() + 1, success;
+}
+Status nvrtcGetPTX(void* program, char* code) {
+    return std::strcpy(code, ("PTX " + static_cast<Program*>(program)->code).c_str()), success;
+}
+
+}  // extern "C"
