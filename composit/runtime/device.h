@@ -91,6 +91,8 @@ void forget_most_held(const std::string& device);
 // is made once and lives as long as the constant.
 std::shared_ptr<const void> address_on(const std::shared_ptr<Device>& device,
                                        const ir::ConstantArray& constant);
+// The same as an array.
+ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArray& constant);
 // An array of uninitialised memory of the device; a copy of `array` there.
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);
