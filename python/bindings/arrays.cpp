@@ -197,6 +197,7 @@ ir::Array array_from(nb::handle value, bool copy) {
 }
 
 nb::object ndarray_from(ir::Array array) {
+    array = array.on_host();
     const bool is_half = array.dtype() == DType::bfloat16;
     nb::object dtype = dtype_object(is_half ? DType::uint16 : array.dtype());
     const ir::Shape& shape = array.shape();

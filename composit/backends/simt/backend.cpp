@@ -13,6 +13,18 @@ std::optional<std::string> SimtBackend::refuses(const ir::kernel::Kernel& kernel
     return unprintable(kernel, program);
 }
 
+// Parts of what a group of threads shares, in rows of a warp each; many, as hundreds of groups are
+// at work side by side.
+Target SimtBackend::target() const {
+    Target target;
+    target.part_bytes = 32 << 10;
+    target.near_bytes = 256 << 10;
+    target.group_bytes = 128 << 10;
+    target.enough_parts = 1024;
+    target.few_parts = 256;
+    return target;
+}
+
 std::shared_ptr<runtime::Executable> SimtBackend::compile(const ir::kernel::Program& program,
                                                           const runtime::CompileOptions& options) {
     return std::make_shared<SimtExecutable>(machine_, program, options.cache_folder);

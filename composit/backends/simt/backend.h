@@ -17,6 +17,7 @@ class SimtBackend : public runtime::Backend {
     std::shared_ptr<runtime::Device> device() const override { return machine_; }
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                        const ir::kernel::Program& program) const override;
+    Target target() const override;
     std::shared_ptr<runtime::Executable> compile(const ir::kernel::Program& program,
                                                  const runtime::CompileOptions& options) override;
 

@@ -203,10 +203,12 @@ const Dialect& opencl() {
         .global = "__global ",
         .local = "__local ",
         .local_pointer = "__local ",
+        .local_pointer = "__local ",
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
         .thread = "(int)get_local_id(0)",
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+        .barrier_of_all = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
         .bounds =
             [](int64_t threads, int64_t) {
                 return text("__attribute__((reqd_work_group_size(", threads, ", 1, 1)))");
@@ -236,6 +238,7 @@ const Dialect& cuda() {
                      .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
                      .thread = "(int)threadIdx.x",
                      .barrier = "__syncthreads();",
+                     .barrier_of_all = "__syncthreads();",
                      .bounds =
                          [](int64_t threads, int64_t groups) {
                              return text("__launch_bounds__(", threads, ", ", groups, ")");

@@ -23,7 +23,9 @@ struct Dialect {
     std::string_view restricted;     // behind the star of a pointer: nothing else points there
     std::string_view group[2];       // the group's number along x and y, an int
     std::string_view thread;         // the thread's number in its group, an int
-    std::string_view barrier;        // a statement: the group's threads wait for one another
+    // Statements: the group's threads wait for one another, and see what they wrote into memory
+    // that they share; into any memory.
+    std::string_view barrier, barrier_of_all;
     // Before a function's name: how many threads a group has, and how many groups a processor
     // should have room for.
     std::string (*bounds)(int64_t threads, int64_t groups);

@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/kernel_text.h"
+#include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -28,7 +29,6 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
 
 template <class Kind>
 constexpr bool is_printed = !std::is_same_v<Kind, ir::kernel::Pack> &&
-                            !std::is_same_v<Kind, ir::kernel::Fused> &&
                             !std::is_same_v<Kind, ir::kernel::Repeat> &&
                             !std::is_same_v<Kind, ir::kernel::Foreign>;
 
@@ -46,6 +46,12 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
     const bool is_known = std::visit(
         [](const auto& body) { return is_printed<std::remove_cvref_t<decltype(body)>>; },
         kernel.body);
+    if (const auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body)) {
+        for (const ir::kernel::Member& member : fused->members)
+            if (auto reason = unprintable(member.kernel, program)) return reason;
+        if (!works_together(*fused, program) && !unfused(*fused, program))
+            return "parts that move so are not written for devices";
+    }
     if (!is_known)
         return text(ir::kernel::kind_name(kernel), " kernels are not written for devices");
     return c_family::unprintable(kernel);

@@ -66,6 +66,7 @@ KernelText::KernelText(const Dialect& spellings, const ir::kernel::Kernel& of,
       kernel(of),
       program(in),
       file_names(names_of_file),
+      name(of.name),
       names_(Names::within(names_of_file)) {
     printed.parameters = c_family::parameters_of(kernel, program);
     for (c_family::Parameter& parameter : printed.parameters) {
@@ -135,7 +136,13 @@ std::string FunctionText::thread_number(int64_t count, const std::string& wish) 
 
 // ----- memory
 
-const std::string& FunctionText::pointer(const Access& access) const {
+std::string FunctionText::pointer(const Access& access) {
+    const auto bound = bound_.find(access.buffer);
+    if (bound != bound_.end()) return bound->second;
+    const auto local = kernel_.locals.find(access.buffer);
+    if (local != kernel_.locals.end())
+        return scratch_pointer(kernel_.program.buffers[static_cast<size_t>(access.buffer)].name,
+                               memory_type(access.dtype), local->second, true);
     for (const c_family::Parameter& parameter : kernel_.printed.parameters)
         if (std::find(parameter.buffers.begin(), parameter.buffers.end(), access.buffer) !=
             parameter.buffers.end())

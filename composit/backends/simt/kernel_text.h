@@ -10,8 +10,9 @@
 
 #include "composit/backends/simt/kernel_printer.h"
 
-#include <initializer_list>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace composit::simt {
@@ -33,6 +34,10 @@ class KernelText {
     const ir::kernel::Program& program;
     c_family::Names& file_names;
     PrintedKernel printed;
+    std::string name;  // that functions are called like: the kernel's
+    // Locals of a Fused whose members run one after the other over everything: where in scratch
+    // memory all parts of them lie.
+    std::map<int, int64_t> locals;
 
     // So many more bytes of scratch memory: where they begin, a multiple of 256.
     int64_t scratch(int64_t bytes);
@@ -81,7 +86,9 @@ class FunctionText {
                         const std::vector<std::string>& indices);
     // "(x + i * 8)": a pointer.
     std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices);
-    const std::string& pointer(const ir::kernel::Access& access) const;
+    std::string pointer(const ir::kernel::Access& access);
+    // From now on the buffer is the array of that name.
+    void bind(int buffer, const std::string& name) { bound_[buffer] = name; }
     // A pointer parameter to scratch memory from byte `start` of it on, once for all calls; returns
     // its name.
     std::string scratch_pointer(const std::string& wish, const std::string& type, int64_t start,
@@ -133,6 +140,7 @@ class FunctionText {
 
     KernelText& kernel_;
     std::string function_, index_ = "int";
+    std::map<int, std::string> bound_;
     std::vector<Extra> extras_;
     std::vector<std::pair<std::string, int64_t>> numbers_;
     std::string launch_number_;
@@ -149,5 +157,8 @@ void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
 void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
+void print_body(KernelText& text, const ir::kernel::Fused& fused);
+// Whether a group of threads works on a part of it; else its members are launched one by one.
+bool works_together(const ir::kernel::Fused& fused, const ir::kernel::Program& program);
 
 }  // namespace composit::simt

@@ -27,7 +27,7 @@ PlaceInRow place_of_thread(FunctionText& f, int64_t rows, int64_t length) {
 
 // Insertion, in private memory.
 void print_runs(KernelText& kernel, const SortedRows& sorted, bool into_spare) {
-    FunctionText f(kernel, kernel.kernel.name + "_runs");
+    FunctionText f(kernel, kernel.name + "_runs");
     const int64_t runs = (sorted.length + run_length - 1) / run_length;
     const PlaceInRow at = place_of_thread(f, sorted.rows, runs);
     if (sorted.rows * sorted.length > INT32_MAX / 2) f.index_type({INT64_MAX}, {});
@@ -64,7 +64,7 @@ void print_runs(KernelText& kernel, const SortedRows& sorted, bool into_spare) {
 // right one that come before it, one of the right behind those of the left that it does not come
 // before.
 void print_merge(KernelText& kernel, const SortedRows& sorted, bool into_spare) {
-    FunctionText f(kernel, kernel.kernel.name + "_merge");
+    FunctionText f(kernel, kernel.name + "_merge");
     const PlaceInRow at = place_of_thread(f, sorted.rows, sorted.length);
     const std::string& index = f.index();
     const ir::DType dtype = sorted.dtype;

@@ -35,7 +35,7 @@ void print_body(KernelText& kernel, const Fold& fold) {
     const int64_t count = ir::element_count(nest.extents);
     if (count == 0) return;
     const size_t outer = fold.outer.size(), axes = fold.positions.size();
-    FunctionText f(kernel, kernel.kernel.name);
+    FunctionText f(kernel, kernel.name);
     f.index_type(ir::kernel::concatenate({fold.outer, fold.counts, fold.window}), {fold.input});
     if (f.index() == "int") f.index_type(nest.extents, nest.accesses);
     const std::string type =

@@ -87,7 +87,7 @@ class ScatterPrinter {
     }
 
   private:
-    std::string name(const char* part) const { return kernel_.kernel.name + part; }
+    std::string name(const char* part) const { return kernel_.name + part; }
 
     void print_destinations() {
         FunctionText f(kernel_, name("_destinations"));
@@ -163,7 +163,7 @@ class ScatterPrinter {
     }
 
     void print_updates() {
-        FunctionText f(kernel_, kernel_.kernel.name);
+        FunctionText f(kernel_, kernel_.name);
         const size_t outer_loops = scatter_.outer.size();
         // The inner loops in the order of the data's memory.
         LoopNest inner{scatter_.inner, {scatter_.data}};
@@ -226,7 +226,7 @@ void print_body(KernelText& kernel, const Gather& gather) {
     nest = c_family::sort_and_merge_loops(std::move(nest), 0);
     const int64_t count = ir::element_count(nest.extents);
     if (count == 0) return;
-    FunctionText f(kernel, kernel.kernel.name);
+    FunctionText f(kernel, kernel.name);
     f.index_type(nest.extents, nest.accesses);
     const std::string element = f.thread_number(count);
     const std::vector<std::string> at = f.unflatten(element, nest.extents, "jklmno");

@@ -53,7 +53,7 @@ std::string packet_type(ir::DType dtype, int64_t packet) {
 class MapPrinter {
   public:
     MapPrinter(KernelText& kernel, const Map& map)
-        : map_(map), f_(kernel, kernel.kernel.name), nest_{map.extents, map.inputs} {
+        : map_(map), f_(kernel, kernel.name), nest_{map.extents, map.inputs} {
         nest_.accesses.insert(nest_.accesses.end(), map.outputs.begin(), map.outputs.end());
         nest_ = c_family::sort_and_merge_loops(std::move(nest_), map.inputs.size());
         f_.index_type(nest_.extents, nest_.accesses);

@@ -4,6 +4,7 @@
 // threads of a group are 32 columns times 8, each with four lanes. Short ones: one thread each.
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/combining.h"
+#include "composit/backends/simt/lanes.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/base/text.h"
 
@@ -37,7 +38,7 @@ class ReducePrinter {
 
     void print() {
         if (rows_ == 0) return;
-        FunctionText f(kernel_, kernel_.kernel.name);
+        FunctionText f(kernel_, kernel_.name);
         ir::kernel::Extents all = loops_.kept;
         all.insert(all.end(), loops_.ordered.begin(), loops_.ordered.end());
         std::vector<Access> accesses = loops_.inputs;
@@ -196,7 +197,7 @@ class ReducePrinter {
                          e, " += ", lane_count, ")"));
         add_element(f, c, state, kept, e);
         f.code.close();
-        print_halving(f, c, state, thread, lane, "", lane_count / 2);
+        print_halving(f, c, state, thread, lane, "", lane_count / 2, shared_lanes(f, c, ""));
         Place place;
         Combining::State partials;
         if (blocks_ > 1) {
@@ -210,37 +211,13 @@ class ReducePrinter {
         f.launch(blocks_of(chains, rows_of_group), 1, group_threads);
     }
 
-    // Lane j with lane j + half, then half of that, …, in threads that lie `apart`, "" for 1.
-    void print_halving(FunctionText& f, const Combining& c, const Combining::State& state,
-                       const std::string& thread, const std::string& lane,
-                       const std::string& apart, int64_t first) {
-        const std::string half = f.names.claim("half");
-        const std::string header =
-            text("for (int ", half, " = ", first, "; ", half, " > 0; ", half, " /= 2)");
-        if (f.dialect().has_warps && apart.empty()) {
-            const Combining::State below = c.claim(f.names, "below");
-            f.code.add("#pragma unroll");
-            f.code.open(header);
-            f.code.add(text("const ", c.type(), " ", below.value, " = lane_below(", state.value,
-                            ", ", half, ");"));
-            if (c.finds_position())
-                f.code.add(text("const ", c.position_type(), " ", below.position,
-                                " = lane_below(", state.position, ", ", half, ");"));
-            add(f, c.combine(state, below));
-            f.code.close();
-            return;
-        }
+    // The arrays that lanes of several threads need to become one.
+    static Combining::State shared_lanes(FunctionText& f, const Combining& c,
+                                         const std::string& apart) {
+        if (!needs_shared(f.dialect(), apart)) return {};
         const Combining::State lanes = c.claim(f.names, "lanes");
         add(f, c.declare_array(lanes, group_threads, std::string(f.dialect().local)));
-        const Combining::State own = Combining::at(lanes, "[" + thread + "]");
-        add(f, c.assign(own, state));
-        f.code.open(header);
-        f.code.add(std::string(f.dialect().barrier));
-        f.code.open(text("if (", lane, " < ", half, ")"));
-        add(f, c.combine(own, Combining::at(lanes, text("[", thread, " + ", half, apart, "]"))));
-        f.code.close();
-        f.code.close();
-        add(f, c.assign(state, own));
+        return lanes;
     }
 
     // ----- columns
@@ -293,8 +270,9 @@ class ReducePrinter {
             for (int64_t j = 0; j < half; ++j)
                 add(f, c.combine(Combining::at(state, text("[", j, "]")),
                                  Combining::at(state, text("[", j + half, "]"))));
-        print_halving(f, c, Combining::at(state, "[0]"), thread, lane,
-                      text(" * ", columns_of_group), threads_of_column / 2);
+        const std::string apart = text(" * ", columns_of_group);
+        print_halving(f, c, Combining::at(state, "[0]"), thread, lane, apart,
+                      threads_of_column / 2, shared_lanes(f, c, apart));
         Combining::State partials;
         std::string chain;
         if (blocks_ > 1) {
@@ -311,7 +289,7 @@ class ReducePrinter {
     // ----- the results of blocks, by pairs of neighbours: as many threads a row as it takes
 
     void print_partials(int64_t count) {
-        FunctionText f(kernel_, kernel_.kernel.name + "_blocks");
+        FunctionText f(kernel_, kernel_.name + "_blocks");
         const int64_t parts = blocks_of(count, most_partials);
         f.index_type({rows_, std::max(count, most_partials)}, {loops_.output});
         const Combining c = combining(f);

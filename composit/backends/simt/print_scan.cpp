@@ -11,7 +11,7 @@ void print_body(KernelText& kernel, const ir::kernel::Scan& scan) {
     internal_check(!scan.extents.empty(), "a scan needs a loop to run along");
     const ReduceLoops loops(scan);
     const int64_t rows = ir::element_count(loops.kept), length = loops.ordered[0];
-    FunctionText f(kernel, kernel.kernel.name);
+    FunctionText f(kernel, kernel.name);
     ir::kernel::Extents all = loops.kept;
     all.push_back(length);
     std::vector<ir::kernel::Access> accesses = loops.inputs;

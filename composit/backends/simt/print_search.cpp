@@ -16,7 +16,7 @@ void print_body(KernelText& kernel, const ir::kernel::Search& search) {
     rows.strides.pop_back();
     const c_family::LoopNest nest = c_family::sort_and_merge_loops(
         {search.extents, {search.output, search.values, rows}}, 0);
-    FunctionText f(kernel, kernel.kernel.name);
+    FunctionText f(kernel, kernel.name);
     Access along = nest.accesses[2];
     along.strides.push_back(stride);
     f.index_type(ir::kernel::concatenate({nest.extents, {length}}), {along});
