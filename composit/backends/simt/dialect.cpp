@@ -203,7 +203,6 @@ const Dialect& opencl() {
         .global = "__global ",
         .local = "__local ",
         .local_pointer = "__local ",
-        .local_pointer = "__local ",
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
         .thread = "(int)get_local_id(0)",
