@@ -104,6 +104,7 @@ void bind_backend(nb::module_& module) {
         runtime::register_backend(std::make_shared<PythonBackend>(std::move(backend)));
     });
     inner.def("names", &runtime::backend_names);
+    inner.def("full_name", [](const std::string& name) { return runtime::backend(name)->name(); });
     inner.def(
         "refuses",
         [](const std::string& name, const Kernel& kernel, const Program& program) -> nb::object {

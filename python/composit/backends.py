@@ -28,3 +28,9 @@ def register(backend: Any) -> Any:
 def names() -> list[str]:
     """The names of all back ends."""
     return _core.backends.names()
+
+
+def full_name(name: str) -> str:
+    """The name of a back end with the number of its device: "cuda:0" for "cuda". KeyError where
+    there is none, with the reason."""
+    return _core.backends.full_name(name)

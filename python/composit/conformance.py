@@ -311,14 +311,13 @@ def main(arguments: list[str] | None = None) -> int:
             runpy.run_path(path)
         else:
             ctypes.CDLL(path)
-    if chosen.backend not in composit.backends.names():
-        parser.error(
-            f"there is no back end named {chosen.backend!r}. "
-            f"Available: {', '.join(composit.backends.names())}."
-        )
+    try:
+        name = composit.backends.full_name(chosen.backend)
+    except KeyError as error:
+        parser.error(str(error.args[0]))
     cases = [case for case in all_cases() if chosen.filter in f"{case.group} {case.name}"]
-    outcomes = [run(case, chosen.backend) for case in cases]
-    print(report(outcomes, chosen.backend))
+    outcomes = [run(case, name) for case in cases]
+    print(report(outcomes, name))
     return 1 if any(outcome.wrong for outcome in outcomes) or not outcomes else 0
 
 

@@ -87,7 +87,8 @@ def give_back(name: Any) -> None:
 
 def moved(x: LazyTensor, name: Any) -> LazyTensor:
     """x on a device: a node of the graph, with a gradient; x itself if it lies there."""
-    return _core_devices.transfer(x, str(name))
+    place = full_name(name)
+    return x if _core_devices.device_of(x) == place else _core_devices.transfer(x, place)
 
 
 def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., Any]:
