@@ -44,6 +44,17 @@ std::string nothing_of(const Dialect& dialect, Combiner combiner, DType dtype) {
     return "";
 }
 
+// In parentheses, but for a name, an element or a number.
+std::string as_operand(const std::string& value) {
+    int depth = 0;
+    for (const char c : value) {
+        if (c == '(' || c == '[') ++depth;
+        if (c == ')' || c == ']') --depth;
+        if (depth == 0 && (c == ' ' || c == '-' || c == '!')) return "(" + value + ")";
+    }
+    return value;
+}
+
 bool is_argmax(Combiner combiner) { return combiner == Combiner::argmax; }
 
 }  // namespace
@@ -122,8 +133,8 @@ std::vector<std::string> Combining::add(const State& state, const std::string& v
     const bool is_twice = combiner_ == Combiner::maximum || combiner_ == Combiner::minimum;
     const std::string converted = type_ == c_family::type_name(dtype_) ? "" : "(" + type_ + ")";
     if (!finds_position() && !is_twice)
-        return {text(state.value, " = ",
-                     combined(state.value, converted + "(" + value + ")"), ";")};
+        return {text(state.value, " = ", combined(state.value, converted + as_operand(value)),
+                     ";")};
     const std::string next = names.claim("value");
     const std::string line = text("const ", type_, " ", next, " = ", value, ";");
     if (is_twice) return {line, text(state.value, " = ", combined(state.value, next), ";")};

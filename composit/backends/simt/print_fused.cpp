@@ -145,10 +145,18 @@ class FusedPrinter {
         const std::vector<std::string> kept = with_pieces(f_.unflatten(row, loops.kept, "jklmno"));
         const Combining::State state = c.claim(f_.names);
         add(c.declare(state));
-        const std::string e = f_.names.claim("e");
+        std::string e;
         f_.code.add("#pragma unroll 8");
-        f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e, " += ",
-                          warp, ")"));
+        if (count % warp == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f_.names.claim("first");
+            f_.code.open(text("for (int ", first, " = 0; ", first, " < ", count, "; ", first,
+                              " += ", warp, ")"));
+            e = f_.declare("int", "e", text(first, " + ", lane_));
+        } else {
+            e = f_.names.claim("e");
+            f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e,
+                              " += ", warp, ")"));
+        }
         std::vector<std::string> at = kept;
         const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
         at.insert(at.end(), ordered.begin(), ordered.end());

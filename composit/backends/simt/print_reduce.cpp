@@ -159,7 +159,7 @@ class ReducePrinter {
     };
     Range range_of_block(FunctionText& f, const std::string& block) {
         if (blocks_ == 1) return {"0", text(count_)};
-        const std::string begin = f.declare("begin", text(block, " * ", block_length));
+        const std::string begin = f.declare("start", text(block, " * ", block_length));
         if (count_ % block_length == 0) return {begin, text(begin, " + ", block_length)};
         return {begin, f.declare("end", text(begin, " + ", block_length, " < ", count_, " ? ",
                                              begin, " + ", block_length, " : ", count_))};
@@ -190,12 +190,19 @@ class ReducePrinter {
         const Range range = range_of_block(f, block);
         const Combining::State state = c.claim(f.names);
         add(f, c.declare(state));
-        const std::string e = f.names.claim("e");
-        const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
         f.code.add("#pragma unroll 8");
-        f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end, "; ",
-                         e, " += ", lane_count, ")"));
-        add_element(f, c, state, kept, e);
+        if (count_ % lane_count == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f.names.claim("first");
+            f.code.open(text("for (", f.index(), " ", first, " = ", range.begin, "; ", first, " < ",
+                             range.end, "; ", first, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, f.declare("e", text(first, " + ", lane)));
+        } else {
+            const std::string e = f.names.claim("e");
+            const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
+            f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end,
+                             "; ", e, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, e);
+        }
         f.code.close();
         print_halving(f, c, state, thread, lane, "", lane_count / 2, shared_lanes(f, c, ""));
         Place place;
@@ -315,7 +322,7 @@ class ReducePrinter {
         }
         const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
         const Combining::State given = partials_in(f, c, given_, false);
-        const std::string begin = f.declare("begin", text(first, member, " * ", each));
+        const std::string begin = f.declare("start", text(first, member, " * ", each));
         const Combining::State state = c.claim(f.names);
         const std::string k = f.names.claim("k");
         add(f, c.declare_array(state, each));
