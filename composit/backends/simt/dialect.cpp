@@ -57,8 +57,6 @@ typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
-typedef longlong2 long2;
-typedef ulonglong2 ulong2;
 
 #define COMPOSIT_DEVICE static __device__ __forceinline__
 
@@ -85,19 +83,15 @@ template <class T>
 COMPOSIT_DEVICE T lane_below(T x, int places) {
     return __shfl_down_sync(0xffffffffu, x, places);
 }
-template <>
 COMPOSIT_DEVICE uint8_t lane_below(uint8_t x, int places) {
     return (uint8_t)(__shfl_down_sync(0xffffffffu, (uint32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE int8_t lane_below(int8_t x, int places) {
     return (int8_t)(__shfl_down_sync(0xffffffffu, (int32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE uint16_t lane_below(uint16_t x, int places) {
     return (uint16_t)(__shfl_down_sync(0xffffffffu, (uint32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE int16_t lane_below(int16_t x, int places) {
     return (int16_t)(__shfl_down_sync(0xffffffffu, (int32_t)(x), places));
 }
@@ -202,7 +196,6 @@ const Dialect& opencl() {
         .kernel_start = "__kernel void ",
         .global = "__global ",
         .local = "__local ",
-        .local_pointer = "__local ",
         .local_pointer = "__local ",
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
