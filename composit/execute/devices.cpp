@@ -56,8 +56,17 @@ Tensor moved_to(const Tensor& x, const std::string& device) {
 Tensor placed_on(const Tensor& x, const std::string& device) {
     if (!ir::is_constant(x.node()) || x.node().reads_borrowed() || x.type().weak)
         return moved_to(x, device);
-    const Array there = moved(ir::constant_array(x.node()).value(), ir::device_number(device));
-    return ir::constant(there, x.name());
+    return constant_on(ir::constant_array(x.node()).value(), ir::device_number(device), x.name());
+}
+
+Tensor constant_on(const Array& value, DeviceNumber device, std::string_view name) {
+    return ir::placed_constant(moved(value, device), name);
+}
+
+Tensor beside(const Tensor& value, const Tensor& target) {
+    const DeviceNumber here = value.node().device(), there = target.node().device();
+    if (here == there || (!lies_elsewhere(here) && !lies_elsewhere(there))) return value;
+    return moved_to(value, ir::device_name(there));
 }
 
 bool needs_several_devices(const std::vector<Tensor>& outputs) {
@@ -84,8 +93,7 @@ std::vector<Array> evaluate_across_devices(const std::vector<Tensor>& outputs,
         for (size_t i = 0; i < crossings.size(); ++i) {
             const Array there = moved(values[i], crossings[i].node().device());
             keep(crossings[i], there);
-            Tensor leaf = there.is_remote() ? ir::constant(there) : ir::placed_constant(there);
-            constants.push_back(std::move(leaf));
+            constants.push_back(ir::placed_constant(there));
         }
         open = ir::substitute(open, crossings, constants);
     }

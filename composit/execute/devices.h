@@ -18,6 +18,13 @@ Tensor moved_to(const Tensor& x, const std::string& device);
 // The same for a tensor that was just made, of which nobody else knows: a constant becomes another.
 Tensor placed_on(const Tensor& x, const std::string& device);
 
+// A constant of a value that lies on that device, or is copied there; one with dimensions that lies
+// in host memory lies on the cpu from then on.
+Tensor constant_on(const Array& value, ir::DeviceNumber device, std::string_view name = {});
+// What becomes part of a tensor on a device, moved there; itself beside one in host memory, unless
+// it lies on a device.
+Tensor beside(const Tensor& value, const Tensor& target);
+
 using Evaluating = std::function<std::vector<Array>(const std::vector<Tensor>&)>;
 
 // Values of tensors of several devices, or that need values of other devices than their own.

@@ -145,16 +145,28 @@ void give_back_kept_memory(const std::string& name) {
 }
 void forget_most_held(const std::string& device) { pool_of(device).forget_most(); }
 
+namespace {
+
+std::shared_ptr<ir::RemoteMemory> memory_on(const std::shared_ptr<Device>& device,
+                                            const ir::ConstantArray& constant) {
+    return constant.on_device(device->name(), [&](const void* row_major) {
+        auto made = DeviceMemory::allocate(device, constant.bytes(), "constant");
+        if (constant.bytes() > 0)
+            device->copy_from_host(made->address(), row_major, constant.bytes());
+        return made;
+    });
+}
+
+}  // namespace
+
 std::shared_ptr<const void> address_on(const std::shared_ptr<Device>& device,
                                        const ir::ConstantArray& constant) {
-    const std::shared_ptr<ir::RemoteMemory> memory =
-        constant.on_device(device->name(), [&](const void* row_major) {
-            auto made = DeviceMemory::allocate(device, constant.bytes(), "constant");
-            if (constant.bytes() > 0)
-                device->copy_from_host(made->address(), row_major, constant.bytes());
-            return made;
-        });
+    const std::shared_ptr<ir::RemoteMemory> memory = memory_on(device, constant);
     return {memory, memory->address()};
+}
+
+ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArray& constant) {
+    return {constant.dtype(), constant.shape(), memory_on(device, constant)};
 }
 
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape) {

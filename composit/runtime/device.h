@@ -52,6 +52,9 @@ class Device {
 
     virtual std::shared_ptr<Event> record() = 0;  // an event behind everything asked for
     virtual void synchronise() = 0;               // waits for everything asked for
+    // Waits for what other libraries of the process asked the device for, where they can share it:
+    // before memory of theirs is read.
+    virtual void wait_for_others() {}
 };
 
 // A block of a device's memory. Blocks that were freed are kept for the next of their size, since
@@ -91,6 +94,8 @@ void forget_most_held(const std::string& device);
 // is made once and lives as long as the constant.
 std::shared_ptr<const void> address_on(const std::shared_ptr<Device>& device,
                                        const ir::ConstantArray& constant);
+// The same as an array.
+ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArray& constant);
 // An array of uninitialised memory of the device; a copy of `array` there.
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);

@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
+#include "composit/eager/cell.h"
 #include "composit/execute/devices.h"
 #include "composit/runtime/backend.h"
 #include "content.h"
@@ -13,6 +14,7 @@
 #include "node.h"
 #include "values.h"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 namespace composit::python {
@@ -65,6 +67,20 @@ void bind_devices(nb::module_& module) {
             device->synchronise();
         },
         nb::call_guard<Located>());
+    nb::class_<runtime::Event>(inner, "Event", "A point in a device's queue of work.")
+        .def_prop_ro("is_done", &runtime::Event::is_done, nb::call_guard<Located>())
+        .def(
+            "wait",
+            [](const runtime::Event& self) {
+                const Released released;
+                self.wait();
+            },
+            nb::call_guard<Located>())
+        .def("seconds_since", &runtime::Event::seconds_since, nb::arg("earlier"),
+             nb::call_guard<Located>(), "On the device's clock; both are done.");
+    inner.def(
+        "record", [](const std::string& name) { return runtime::device(name)->record(); },
+        nb::call_guard<Located>(), "An event behind all work that was asked for.");
     inner.def("give_back_kept_memory", &runtime::give_back_kept_memory, nb::call_guard<Located>());
     inner.def("forget_most_held", &runtime::forget_most_held, nb::call_guard<Located>());
     inner.def(
@@ -79,6 +95,25 @@ void bind_devices(nb::module_& module) {
             return wrap_array(execute::placed_on(x, device));
         },
         nb::call_guard<Located>(), "A tensor that was just made, on that device.");
+    inner.def(
+        "copied",
+        [](const ir::Tensor& x, const std::string& device) {
+            ir::Array value;
+            {
+                const Released released;
+                value = eager::look({x}, {})[0];
+            }
+            return wrap_array(execute::constant_on(value, ir::device_number(device)));
+        },
+        nb::call_guard<Located>(), "Its values, which are computed now, as a leaf on that device.");
+    inner.def(
+        "beside",
+        [](nb::handle value, const ir::Tensor& target) {
+            const auto& x = content_of<LazyTensor>(value).tensor();
+            const ir::Tensor made = execute::beside(x, target);
+            return made == x ? nb::borrow(value) : wrap_array(made);
+        },
+        nb::call_guard<Located>(), "What becomes part of a tensor on a device, moved there.");
     inner.def(
         "device_of",
         [](const ir::Tensor& x) { return ir::device_name(x.node().device()); },

@@ -33,7 +33,7 @@ struct Leaf {
 struct Check {
     enum class Kind { place, leaf, plain, number, sequence } kind = Kind::plain;
     int64_t place = 0;
-    const ir::TensorType* type = nullptr;   // of a leaf; null: none is recognised
+    const LeafType* type = nullptr;         // of a leaf; null: none is recognised
     int64_t flags = 0;                      // of a leaf
     std::optional<eager::Strides> strides;  // of a leaf that is not row-major
     nb::object value;                       // of plain ones
@@ -110,7 +110,9 @@ class Matching {
         if (flags_of_leaf(value, leaf) != check.flags) return false;
         leaf.lazy = lazy_of(value);
         const Tensor& held = content_of<LazyTensor>(leaf.lazy).tensor();
-        if (!ir::is_constant(held.node()) || !(held.type() == *check.type)) return false;
+        if (!ir::is_constant(held.node()) || !(held.type() == check.type->type) ||
+            held.node().device() != check.type->device)
+            return false;
         const Cell& cell = *content_of<LazyTensor>(leaf.lazy).cell();
         if (check.strides ? cell.strides() != *check.strides : !cell.is_row_major()) return false;
         leaves.push_back(std::move(leaf));

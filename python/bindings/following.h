@@ -8,9 +8,15 @@
 
 namespace composit::python {
 
-// A number for a dtype and shape, equal for equal ones for the life of the process.
-int64_t number_of_type(const ir::TensorType& type);
-const ir::TensorType& type_of_number(int64_t number);
+// A dtype and shape, and where the values lie.
+struct LeafType {
+    ir::TensorType type;
+    ir::DeviceNumber device;
+};
+
+// A number for each, equal for equal ones for the life of the process.
+int64_t number_of_type(const ir::TensorType& type, ir::DeviceNumber device);
+const LeafType& type_of_number(int64_t number);
 
 // The result of an operation, given its arguments as in a vector call, where it is known at this
 // point of the trace; else nothing, and nothing has changed.

@@ -1,10 +1,13 @@
 // Values of a trace whose state is known: its program runs, and tensors get what it computes.
 #include "cell.h"
+#include "composit/execute/devices.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
 #include "composit/ir/constant_array.h"
+#include "composit/runtime/backend.h"
 #include "content.h"
 #include "interpreter_lock.h"
+#include "location.h"
 #include "tape.h"
 #include "torch_objects.h"
 
@@ -18,10 +21,41 @@ namespace {
 
 using execute::Compiled;
 
+// The results as tensors, which lie where the outputs do.
+std::vector<nb::object> constants_of(const Compiled& compiled,
+                                     const std::vector<ir::Array>& arrays) {
+    std::vector<nb::object> results;
+    results.reserve(arrays.size());
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        const ir::DeviceNumber place = compiled.outputs()[i].node().device();
+        results.push_back(wrap_copy(execute::constant_on(arrays[i], place)));
+    }
+    return results;
+}
+
+std::vector<nb::object> run_step_on_device(const Compiled& compiled,
+                                           const std::shared_ptr<runtime::Device>& device,
+                                           nb::handle leaves) {
+    std::vector<ir::Array> arguments;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(leaves.ptr()); ++i) {
+        const nb::handle leaf = PyList_GET_ITEM(leaves.ptr(), i);
+        const ir::Node& node = content_of<LazyTensor>(leaf).tensor().node();
+        arguments.push_back(runtime::value_on(device, ir::constant_array(node)));
+    }
+    std::vector<ir::Array> arrays;
+    {
+        const Released released;
+        arrays = compiled(static_cast<const std::vector<ir::Array>&>(arguments));
+    }
+    return constants_of(compiled, arrays);
+}
+
 // The program's outputs, as tensors that hold constants, from the constants that `leaves` hold,
 // whose types are known to fit.
 std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
     const auto count = static_cast<size_t>(PyList_GET_SIZE(leaves.ptr()));
+    if (const auto device = runtime::backend(compiled.options().backend)->device())
+        return run_step_on_device(compiled, device, leaves);
     std::vector<std::shared_ptr<const void>> held;
     std::vector<const void*> inputs;
     held.reserve(count);
@@ -37,10 +71,21 @@ std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
         const Released released;
         arrays = compiled.run(inputs);
     }
-    std::vector<nb::object> results;
-    results.reserve(arrays.size());
-    for (ir::Array& array : arrays) results.push_back(wrap_copy(ir::constant(std::move(array))));
-    return results;
+    return constants_of(compiled, arrays);
+}
+
+// Constants of the values of tensors, where those lie.
+nb::list settled(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    std::vector<ir::Array> values;
+    {
+        const Located located;
+        const Released released;
+        values = execute::evaluate_and_keep(tensors, options);
+    }
+    nb::list constants;
+    for (size_t i = 0; i < values.size(); ++i)
+        constants.append(wrap_copy(execute::constant_on(values[i], tensors[i].node().device())));
+    return constants;
 }
 
 // Counts the runs: a program that ran often enough is compiled meanwhile.
@@ -237,9 +282,13 @@ void bind_settling(nb::module_& module) {
     module.def(
         "own_constant",
         [](const Tensor& constant) {
-            return wrap_copy(ir::constant(ir::constant_array(constant.node()).value()));
+            const ir::Node& node = constant.node();
+            return wrap_copy(
+                execute::constant_on(ir::constant_array(node).value(), node.device()));
         },
         nb::arg("constant"), "Another constant with the same values.");
+    module.def("settled", settled, nb::arg("tensors"), nb::arg("options"),
+               "Constants of the tensors' values, where those lie; their nodes keep the values.");
     module.def("restart_trace", restart_trace, "A new trace begins.");
 }
 

@@ -50,8 +50,10 @@ __version__ = "2.13.0+composit"
 
 
 def is_cuda_available() -> bool:
-    """False: CUDA is not built."""
-    return False
+    """Whether there is a CUDA device."""
+    from composit.torch import cuda
+
+    return cuda.is_available()
 
 
 _types = {

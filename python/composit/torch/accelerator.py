@@ -1,46 +1,56 @@
-"""torch.accelerator: there is none."""
+"""torch.accelerator: the CUDA devices, by their numbers."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 from composit._core import with_location
+from composit.torch import cuda, places
 
 
 def _missing() -> NoReturn:
     raise RuntimeError(with_location("Cannot access accelerator device when none is available."))
 
 
+def _check() -> None:
+    if not cuda.is_available():
+        _missing()
+
+
 def is_available() -> bool:
-    """False."""
-    return False
+    """Whether there is one."""
+    return cuda.is_available()
 
 
 def device_count() -> int:
-    """0."""
-    return 0
+    """How many there are."""
+    return cuda.device_count()
 
 
-def current_accelerator(check_available: bool = False) -> None:
-    """None."""
-    return None
+def current_accelerator(check_available: bool = False) -> Any:
+    """device("cuda"); None where there is none."""
+    return places.device("cuda") if cuda.is_available() else None
 
 
 def current_device_index() -> int:
-    """RuntimeError: there is none."""
-    _missing()
+    """The number of the current one; RuntimeError where there is none."""
+    _check()
+    return cuda.current_device()
 
 
 def set_device_index(device: Any, /) -> None:
-    """RuntimeError: there is none."""
-    _missing()
+    """Makes one the current one of this thread; RuntimeError where there is none."""
+    _check()
+    cuda.set_device(device)
 
 
 def current_stream(device: Any = None, /) -> Any:
-    """RuntimeError: there is none."""
-    _missing()
+    """Its queue; RuntimeError where there is none."""
+    _check()
+    return cuda.current_stream(device)
 
 
 def synchronize(device: Any = None, /) -> None:
-    """RuntimeError: there is none."""
-    _missing()
+    """Waits for all work; RuntimeError where there is none."""
+    _check()
+    cuda.synchronize(device)

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from composit._core import with_location
-from composit.torch import dtypes
+from composit.torch import dtypes, locations, places, settling
 from composit.torch.calling import TensorBase
+from composit.torch.locations import Elsewhere
 from composit.torch.tape import no_grad
 from composit.torch.unpickling import Broken, Machine
 
@@ -31,10 +32,6 @@ _damage = (Broken, zipfile.BadZipFile, struct.error, EOFError, LookupError, Valu
 _most_expanded = 1 << 24  # elements that a tensor may have beyond those of its storage
 
 
-class _Elsewhere(Exception):
-    """A storage was saved on a device that is not built."""
-
-
 class _Kind:
     """A class of storages, by its dtype; of bytes where there is none."""
 
@@ -45,8 +42,10 @@ class _Kind:
 class _Storage:
     """The memory of tensors: where its bytes are, and the tensor that has it first."""
 
-    def __init__(self, archive: Archive, dtype: str | None, key: str, count: int) -> None:
-        self.dtype, self.count = dtype, count
+    def __init__(
+        self, archive: Archive, dtype: str | None, key: str, count: int, place: str
+    ) -> None:
+        self.dtype, self.count, self.place = dtype, count, place
         self._archive, self._key = archive, key
         self._owner: Any = None
         self._layout: Any = None
@@ -60,7 +59,7 @@ class _Storage:
             values = self._values(dtype)
             is_whole = layout == (0, size, _in_order(size)) and _count(size) == len(values)
             self._layout = layout if is_whole else None
-            self._owner = _tensor_of(values.reshape(size) if is_whole else values)
+            self._owner = _tensor_of(values.reshape(size) if is_whole else values, self.place)
             self._length = len(values)
             if is_whole:
                 return self._owner
@@ -89,10 +88,10 @@ class _Storage:
         return values.byteswap() if self._archive.is_swapped else values
 
 
-def _tensor_of(values: Any) -> Any:
+def _tensor_of(values: Any, place: str) -> Any:
     from composit.torch.tensor import tensor
 
-    return tensor(values)
+    return tensor(values, device=place)
 
 
 def _count(size: Any) -> int:
@@ -170,7 +169,9 @@ def _size(lengths: Any = ()) -> Any:
 
 
 def _device(kind: Any, index: Any = None) -> Any:
-    return dtypes.device(str(kind))
+    if index is not None and type(index) is not int:
+        raise Broken("it has a device whose number is none")
+    return dtypes.device(str(kind), index)
 
 
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
@@ -283,24 +284,13 @@ class Archive:
             kind = _Kind(kind)
         if not isinstance(kind, _Kind) or not isinstance(key, str) or type(count) is not int:
             raise Broken("it describes a storage by other values")
-        self._check_place(place)
         if key not in self._storages:
-            self._storages[key] = _Storage(self, kind.dtype, key, count)
+            there = locations.place_of(str(place), self._map_location)
+            self._storages[key] = _Storage(self, kind.dtype, key, count, there)
         held = self._storages[key]
         if (held.dtype, held.count) != (kind.dtype, count):
             raise Broken(f"it describes the storage {key!r} in two ways")
         return held
-
-    def _check_place(self, place: Any) -> None:
-        wanted = self._map_location
-        if wanted is None and not str(place).startswith(("cpu", "meta")):
-            raise _Elsewhere(
-                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
-                "is False. If you are running on a CPU-only machine, please use torch.load with "
-                "map_location=torch.device('cpu') to map your storages to the CPU."
-            )
-        if isinstance(wanted, dict):
-            dtypes.check_device(wanted.get(place, place))
 
     def value_of_stranger(self) -> Any:
         """What the archive holds, if that is data."""
@@ -343,7 +333,7 @@ def load(
         if weights_only:
             return archive.value_of_stranger()
         content = archive.record("data.pkl")
-    except _Elsewhere as error:
+    except Elsewhere as error:
         raise RuntimeError(with_location(str(error))) from None
     except pickle.UnpicklingError as error:
         raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
@@ -357,7 +347,7 @@ def load(
         return _trusting(archive, content, pickle_module or pickle).load()
     except (Broken, pickle.UnpicklingError) as error:
         raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
-    except _Elsewhere as error:
+    except Elsewhere as error:
         raise RuntimeError(with_location(str(error))) from None
 
 
@@ -367,8 +357,8 @@ def load(
 class _Saved:
     """A storage to be written."""
 
-    def __init__(self, key: str, values: Any) -> None:
-        self.key, self.values = key, values
+    def __init__(self, key: str, values: Any, place: str) -> None:
+        self.key, self.values, self.place = key, values, place
 
 
 def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
@@ -380,7 +370,7 @@ def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
         def persistent_id(self, value: Any) -> Any:
             if not isinstance(value, _Saved):
                 return None
-            return ("storage", dtype_names[value.key], value.key, "cpu", value.values.size)
+            return ("storage", dtype_names[value.key], value.key, value.place, value.values.size)
 
         def reducer_override(self, value: Any) -> Any:
             if not isinstance(value, TensorBase):
@@ -388,7 +378,8 @@ def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
             from composit.torch.nn.parameter import Parameter
 
             tensor: Any = value
-            saved = _Saved(str(len(stored)), tensor.detach().numpy())
+            values = np.array(settling.values_of(tensor))
+            saved = _Saved(str(len(stored)), values, places.place_of(tensor))
             dtype_names[saved.key] = tensor.dtype.name
             stored.append(saved)
             is_leaf = tensor.requires_grad

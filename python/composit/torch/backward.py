@@ -17,6 +17,7 @@ from composit._core import (
 )
 from composit.torch import anomaly, barriers, quiet, recorded_backward, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
+from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
 
 
@@ -47,14 +48,16 @@ def _chained(
     if barriers.has_barriers(records):
         found = barriers.between(records, is_recording, is_reached)
         more = [x for record in records for x in getattr(record, "nodes", ()) if x is not None]
-        return gradients(_by_graph, outputs, incoming, inputs, records, more, found)
-    if anomaly.is_checking():
-        return gradients(_by_graph, outputs, incoming, inputs, records, [], [])
-    token = quiet.begin()
-    try:
-        return gradients(None, outputs, incoming, inputs, records, [], [])
-    finally:
-        quiet.end(token)
+        made = gradients(_by_graph, outputs, incoming, inputs, records, more, found)
+    elif anomaly.is_checking():
+        made = gradients(_by_graph, outputs, incoming, inputs, records, [], [])
+    else:
+        token = quiet.begin()
+        try:
+            made = gradients(None, outputs, incoming, inputs, records, [], [])
+        finally:
+            quiet.end(token)
+    return [x if x is None else beside(x, to._lazy) for x, to in zip(made, inputs)]
 
 
 def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:

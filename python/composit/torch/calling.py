@@ -21,7 +21,7 @@ from composit._core import (
 from composit._core import is_recorded as is_recorded
 from composit._core import record_of as record_of
 from composit.flashlight.operators import table
-from composit.torch import keywords, quiet, saved_values, settling, steps
+from composit.torch import keywords, places, quiet, saved_values, settling, steps
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import is_grad_enabled
 
@@ -194,9 +194,10 @@ def call_now(
     plain = [_operand(value, is_recording) for value in args]
     named = {key: _operand(value, is_recording) for key, value in kwargs.items()}
     token = quiet.begin()
+    again: Any = None
     try:
         # Numbers of Python that it computes are not rounded as the caller rounds.
-        result = _core.called(function, *plain, **named)
+        result = places.joined(_core.called(function, *plain, **named), plain)
         if is_view:
             result = as_views(result, plain[0])
     except NotSupported:
@@ -205,8 +206,18 @@ def call_now(
         if isinstance(error, IndexError):
             raise IndexError(str(error)) from None
         raise RuntimeError(str(error)) from None
+    except RuntimeError as error:
+        if not places.is_mixing(error):
+            raise
+        again = _on_one_device(error, function, args, kwargs)
+        if again is None:
+            raise
     finally:
         quiet.end(token)
+    if again is not None:
+        if out is not None:
+            again[1]["out"] = out
+        return call_now(function, name, is_view, *again)
     is_tainted = not is_recording and any(t._is_tainted or is_recorded(t) for t in found)
     record = None
     if is_recording:
@@ -219,6 +230,12 @@ def call_now(
     if out is None:
         return result
     return _written_out(name, out, result)
+
+
+def _on_one_device(error: RuntimeError, function: Any, args: Any, kwargs: Any) -> Any:
+    from composit.torch import moving  # which needs functions of tensors
+
+    return moving.on_one_device(error, function, args, kwargs)
 
 
 def _save(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -370,6 +387,7 @@ def torch_function(
 
 def as_device(value: Any) -> Any:
     """A device, checked."""
+    check_device(value)
     return value if isinstance(value, device) else device(value)
 
 

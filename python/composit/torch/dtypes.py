@@ -1,4 +1,4 @@
-"""torch's dtypes, device, and the dtype that floats have unless one is given."""
+"""torch's dtypes, and the dtype that floats have unless one is given."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from composit._core import dtype_of, with_location
+from composit.torch.places import check_device as check_device
+from composit.torch.places import cpu as cpu
+from composit.torch.places import device as device
 
 
 class dtype:
@@ -84,41 +87,6 @@ def from_numbers(data: Any) -> Any:
     if kind == "c":
         return np.dtype("complex128" if _default[0] == "float64" else "complex64")
     return np.dtype("bool" if kind == "b" else "int64")
-
-
-class device:
-    """Where a tensor is: device("cpu"), the only one that is built."""
-
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        self.type: str
-        name = type.type if isinstance(type, device) else str(type)
-        kind, _, number = name.partition(":")
-        check_device(kind)
-        self.type = kind
-        self.index = int(number) if number else index
-
-    def __repr__(self) -> str:
-        return f"device(type={self.type!r})"
-
-    def __str__(self) -> str:
-        return self.type
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and self.type == other.type
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-
-def check_device(given: Any) -> None:
-    """RuntimeError for a device that is not built."""
-    if given is None or isinstance(given, device):
-        return
-    if str(given).partition(":")[0] != "cpu":
-        raise RuntimeError(with_location(f"device {str(given)!r} is not built; available: cpu."))
-
-
-cpu = device("cpu")
 
 
 class memory_format:

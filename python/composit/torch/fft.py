@@ -8,7 +8,7 @@ import numpy as np
 
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
-from composit.torch import calling, dtypes
+from composit.torch import calling, dtypes, places
 from composit.torch.calling import define
 from composit.torch.given import constant
 
@@ -100,14 +100,13 @@ def _frequencies(name: str) -> None:
         n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None,
         device: Any = None, requires_grad: bool = False,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         to = (dtype or dtypes.default()).numpy
         made = calling.wrapped(constant(row(n, d).astype(to)))
         return made.requires_grad_() if requires_grad else made
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"NumPy's {name}."
-    globals()[name] = function
+    globals()[name] = places.making(function)
 
 
 _frequencies("fftfreq")

@@ -9,7 +9,7 @@ import numpy as np
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, functions, writing
+from composit.torch import calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tape import is_grad_enabled
@@ -204,6 +204,7 @@ def _in_place_view(name: str) -> Any:
 def attach() -> None:
     """Puts all of these on Tensor."""
     assert functions.__all__
+    places.make_all_on_devices(calling.functions, calling.methods)
     for name, method in calling.methods.items():
         setattr(Tensor, name, method)
     _attach_operators()

@@ -125,7 +125,7 @@ def text_of(tensor: Any) -> str:
     prefix = "tensor("
     is_parameter = getattr(tensor, "_is_parameter", False)
     array = settling.values_of(tensor)
-    ending = ""
+    ending = "" if tensor.is_cpu else f", device='{tensor.device}'"
     usual = (dtypes.default().name, "int64", "bool")
     names = [tensor.dtype.name]
     is_known = names[0] in usual or (names[0] == "complex64" and usual[0] == "float32")

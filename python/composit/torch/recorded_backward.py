@@ -8,6 +8,7 @@ from composit import _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.torch import quiet, recording, steps
+from composit.torch.places import beside
 from composit.torch.steps import State, Trace
 
 
@@ -20,7 +21,8 @@ class _Backward:
         one = given[0] if given else cnp.ones(output.shape, output.dtype)
         leaves = [lazies[number] for number in state.leaves]
         # Each is a cell of its own, also where two are equal.
-        return [x.copied() for x in _core.nn.chain_rule([output], [one], leaves)]
+        found = _core.nn.chain_rule([output], [one], leaves)
+        return [beside(x, leaf).copied() for x, leaf in zip(found, leaves)]
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
@@ -112,10 +114,10 @@ class _Learning:
         state.freed = self.freed
         state.operation, state.operands, state.line = _backward, self.operands, self.key[2]
         state.is_gradient = True
-        state.inputs = recording.new_inputs(trace)
+        recording.meet_leaves(trace, state)
         token = quiet.begin()
         try:
-            state.results = _backward.over(state, trace.symbols() + state.inputs)
+            state.results = _backward.over(state, trace.symbols() + state.stands)
         finally:
             quiet.end(token)
         return state

@@ -10,7 +10,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
-from composit.torch import calling, dtypes, quiet, steps
+from composit.torch import calling, dtypes, places, quiet, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.steps import State, Trace
 from composit.torch.tape import is_grad_enabled
@@ -37,6 +37,7 @@ class Operation:
             for key, value in state.named.items()
         }
         result = _core.called(self.function, *plain, **options)  # as call_now does
+        result = places.joined(result, plain)
         if self.is_view:
             return calling.as_views(result, plain[0])
         if not isinstance(result, LazyTensor):
@@ -221,15 +222,14 @@ def leaf_at(trace: Trace, number: int) -> LazyTensor:
     return trace.bound[bisect_left(trace.bound_places, number)]
 
 
-def new_inputs(trace: Trace) -> list[LazyTensor]:
-    """Placeholders for the leaves that no state has met."""
-    made = []
+def meet_leaves(trace: Trace, state: State) -> None:
+    """Gives the state placeholders for the leaves that no state has met."""
     for number in range(trace.met(), len(trace.tensors)):
         lazy = leaf_at(trace, number)
-        stands = _core.input(f"x{number}", lazy.dtype, lazy.shape)
+        made, stands = _core.input_like(f"x{number}", lazy)
         strides = steps.strides_of(lazy)
-        made.append(stands if strides is None else _core.laid_out(stands, strides))
-    return made
+        state.inputs.append(made)
+        state.stands.append(stands if strides is None else _core.laid_out(stands, strides))
 
 
 def _first_place(entry: tuple[int, State]) -> int:
@@ -250,7 +250,7 @@ class Symbols:
             return self._inputs[number - self._met]
         entry = self._entries[bisect_right(self._entries, number, key=_first_place) - 1]
         first, state = entry
-        return state.results[number - first] if number >= first else state.inputs[number - first]
+        return state.results[number - first] if number >= first else state.stands[number - first]
 
 
 def _learnt(
@@ -268,7 +268,7 @@ def _learnt(
         calling._collect(value, found)
     recorded_ones = [x for x in found if is_recorded(x)] if is_grad_enabled() else []
     state = steps.new_state()
-    state.inputs = new_inputs(trace)
+    meet_leaves(trace, state)
     state.operation = operation_of(function, is_view)
     state.kind = None if isinstance(result, TensorBase) else type(result)
     state.is_view = is_view
@@ -280,7 +280,7 @@ def _learnt(
     state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
     state.operands, state.named = operands, named
     state.line = line
-    symbols = Symbols(trace, state.inputs)
+    symbols = Symbols(trace, state.stands)
     token = quiet.begin()
     try:
         made = state.operation.over(trace, state, symbols)

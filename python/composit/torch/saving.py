@@ -15,11 +15,12 @@ from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
-from composit.torch import calling, dtypes
+from composit.torch import calling, dtypes, locations, places
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.nn.parameter import Parameter
 
 _KEY = "composit.torch"
+_PLACES = "composit.torch.devices"  # of tensors that do not lie on the CPU
 _mappings: tuple[type[dict[Any, Any]], ...] = (dict, OrderedDict, Counter)
 _FIRST_OF_PICKLES = b"\x80"  # since protocol 2
 _FIRST_OF_ARCHIVES = b"PK\x03\x04"  # which torch.save writes
@@ -86,9 +87,10 @@ def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
             outline.refuse(place, f"is the dtype {held!r}, which is none")
         return dtypes.by_name[held]
     if kind == "device":
-        if outline.text(held, place) != "cpu":
-            outline.refuse(place, f"is the device {held!r}, which is not built")
-        return dtypes.device(held)
+        try:
+            return dtypes.device(outline.text(held, place))
+        except RuntimeError:
+            outline.refuse(place, f"is the device {held!r}, which is none")
     if kind in ("dict", "OrderedDict", "Counter"):
         made = next(each for each in _mappings if each.__name__ == kind)()
         for key, item in outline.pairs(held, place):
@@ -112,6 +114,10 @@ def save(
     tensors: dict[str, Any] = {}
     try:
         metadata = {_KEY: json.dumps(_described(obj, "", tensors))}
+        elsewhere = {name: places.device_of(x) for name, x in tensors.items()}
+        elsewhere = {name: place for name, place in elsewhere.items() if place != "cpu"}
+        if elsewhere:
+            metadata[_PLACES] = json.dumps(elsewhere)
     except _Unsaid:
         from composit.torch import archives
 
@@ -135,9 +141,11 @@ def load(
     """What save wrote, what PyTorch's torch.save wrote, or the tensors of any safetensors file by
     name. With weights_only, only data are read: pickle.UnpicklingError for a file that names
     anything else, which could run code. Without, modules and objects of users' classes are read,
-    too, from files that are trusted. ValueError with the path for a file that is damaged,
-    FileNotFoundError, OSError."""
-    if isinstance(map_location, (str, dtypes.device)):
+    too, from files that are trusted. Tensors go to the device that they were saved on (RuntimeError
+    where it is not here), or where map_location says: a device, a dictionary of saved and wanted
+    ones, or a function of (storage, saved device). ValueError with the path for a file that is
+    damaged, FileNotFoundError, OSError."""
+    if isinstance(map_location, (str, int, dtypes.device)):
         dtypes.check_device(map_location)
     if hasattr(f, "read"):
         content = f.read()
@@ -151,7 +159,7 @@ def load(
         if content.startswith(_FIRST_OF_ARCHIVES):
             return _archived(where, file, map_location, weights_only, pickle_module)
         _refuse_pickles(where, file)
-        return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content))
+        return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content), map_location)
     path = checked_path(f)
     where = f"load: {path}"
     try:
@@ -162,7 +170,7 @@ def load(
                 return _archived(where, opened, map_location, weights_only, pickle_module)
             _refuse_pickles(where, opened)
         raise
-    return _loaded(where, tensors, metadata)
+    return _loaded(where, tensors, metadata, map_location)
 
 
 def _archived(where: str, file: BinaryIO, *options: Any) -> Any:
@@ -201,7 +209,31 @@ def _is_pickle_of_text(file: BinaryIO) -> bool:
     return True
 
 
-def _loaded(where: str, tensors: Any, metadata: dict[str, str]) -> Any:
+def _loaded(where: str, tensors: Any, metadata: dict[str, str], map_location: Any) -> Any:
+    tensors = _placed(where, tensors, metadata.get(_PLACES, "{}"), map_location)
     if _KEY not in metadata:
         return {name: calling.wrapped(tensor) for name, tensor in tensors.items()}
     return Outline(metadata[_KEY], tensors).rebuilt(where, "A file that save wrote", _rebuilt)
+
+
+def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
+    """The tensors on the devices where they were saved, or that map_location says."""
+    try:
+        saved = json.loads(text)
+    except ValueError:
+        saved = None
+    if not isinstance(saved, dict) or not all(isinstance(x, str) for x in saved.values()):
+        raise ValueError(
+            with_location(f"{where}: the devices of its tensors are no texts. A file that save "
+                          "wrote is required.")
+        )  # fmt: skip
+    if not saved and map_location is None:
+        return tensors
+    made = {}
+    try:
+        for name, tensor in tensors.items():
+            place = locations.place_of(saved.get(name, "cpu"), map_location)
+            made[name] = tensor if place == "cpu" else _core.devices.placed(tensor, place)
+    except locations.Elsewhere as error:
+        raise RuntimeError(with_location(str(error))) from None
+    return made

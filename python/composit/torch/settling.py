@@ -102,10 +102,10 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
         places.setdefault((id(target), keeps_graph), target)
     if not places:
         return
-    values = _core.evaluate_and_keep(list(places.values()), _usual_options())
+    values = _core.settled(list(places.values()), _usual_options())
     for ((_, keeps_graph), target), value in zip(places.items(), values):
         if not keeps_graph:
-            target.replaced(_core.constant(value, "", False))
+            target.replaced(value)
 
 
 def values_of(tensor: Any) -> Any:

@@ -88,6 +88,7 @@ class State(_core.StateFields):
         "operation",
         "programs",
         "sources",
+        "stands",
         "targets",
         "ways",
     )  # fmt: skip
@@ -97,6 +98,7 @@ class State(_core.StateFields):
         self.counts: dict[Any, int] = {}  # of ways, by their operation and line
         self.programs: dict[Any, Any] = {}  # by which results are wanted
         self.inputs: list[LazyTensor] = []  # placeholders of the leaves that it met first
+        self.stands: list[LazyTensor] = []  # the same on the devices where those lie
         self.results: list[LazyTensor] = []
         self.kind: Any = None  # of several results: their tuple's class
         self.name = ""
@@ -194,7 +196,7 @@ class Trace(_core.TraceFields):
 
     def symbols(self) -> list[LazyTensor]:
         """By place: over the placeholders."""
-        return [x for _, state in self.entries for x in (*state.inputs, *state.results)]
+        return [x for _, state in self.entries for x in (*state.stands, *state.results)]
 
     def met(self) -> int:
         """How many places the operations have; those behind them are of leaves of the next one."""
@@ -271,7 +273,8 @@ class Trace(_core.TraceFields):
             return False
         if code == -1:
             # It was computed from something else, which is computed now.
-            lazy = _core.constant(parts.settling.values_of(tensor), "", False)
+            parts.settling.settle(tensor)
+            lazy = _core.settled([tensor._lazy], _usual_options())[0]
             code = leaf_type(lazy)
         if code < 0 or not self.is_open:
             return False

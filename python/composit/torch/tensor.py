@@ -11,7 +11,7 @@ import numpy as np
 from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import GradFn, LazyTensor, with_location
-from composit.torch import assigning, calling, dtypes, settling, steps, writing
+from composit.torch import assigning, calling, dtypes, places, settling, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
@@ -28,9 +28,7 @@ class Tensor(Hooked):
 
     __array_priority__ = 1000
     name: str | None = None
-    device = dtypes.cpu
-    is_cpu = True
-    is_cuda = is_sparse = is_quantized = is_meta = is_mps = is_nested = is_mkldnn = False
+    is_sparse = is_quantized = is_meta = is_mps = is_nested = is_mkldnn = False
     is_sparse_csr = is_ipu = is_maia = is_mtia = is_vulkan = is_xla = is_xpu = False
     layout = "torch.strided"
 
@@ -38,7 +36,6 @@ class Tensor(Hooked):
         return object.__new__(cls)
 
     def __init__(self, *size_or_data: Any, device: Any = None) -> None:
-        dtypes.check_device(device)
         first = size_or_data[0] if size_or_data else ()
         if size_or_data and isinstance(first, int):
             self._lazy = cnp.zeros(size_or_data, dtypes.default().numpy)
@@ -46,8 +43,24 @@ class Tensor(Hooked):
             self._lazy = cnp.zeros(tuple(first), dtypes.default().numpy)
         else:
             self._lazy = constant(array_of(first if size_or_data else [], dtypes.default()))
+        places.put(self, places.present() if device is None else places.full_name(device))
 
     # ----- what it is
+
+    @property
+    def device(self) -> places.device:
+        """Where it lies."""
+        return places.of_name(places.device_of(self._seen))
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it lies in the host's memory."""
+        return places.device_of(self._seen) == "cpu"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether it lies on a CUDA device."""
+        return places.device_of(self._seen).startswith("cuda")
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -267,7 +280,19 @@ class Tensor(Hooked):
                     "instead."
                 )
             )
+        if not force:
+            self._check_on_cpu()
         return np.array(settling.values_of(self))
+
+    def _check_on_cpu(self) -> None:
+        place = places.place_of(self)
+        if place != "cpu":
+            raise TypeError(
+                with_location(
+                    f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy "
+                    "the tensor to host memory first."
+                )
+            )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         values = self.numpy()
@@ -356,15 +381,15 @@ class Tensor(Hooked):
         made.__dict__.update(self.__dict__)
         made._is_leaf_with_grad, made._is_pending = self._is_leaf_with_grad, self._is_pending
         made._is_tainted, made._is_data = self._is_tainted, self._is_data
-        made._lazy = constant(settling.values_of(self))
+        made._lazy = _copied_leaf(self)
         if self._grad is not None:
             made._grad = self._grad.__deepcopy__(memo)
         return made
 
     def __reduce__(self) -> Any:
-        return _restored, (
-            type(self), np.array(settling.values_of(self)), self._is_leaf_with_grad,
-        )  # fmt: skip
+        place = places.place_of(self)
+        given = (type(self), np.array(settling.values_of(self)), self._is_leaf_with_grad)
+        return _restored, given if place == "cpu" else (*given, place)
 
     @property
     def lazy_tensor(self) -> LazyTensor:
@@ -385,28 +410,40 @@ class Tensor(Hooked):
     # ----- places
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """In another dtype, or that of another tensor; devices are checked."""
-        dtype = kwargs.get("dtype")
-        dtypes.check_device(kwargs.get("device"))
+        """On another device, in another dtype, or as another tensor is: to(device, dtype,
+        non_blocking, copy), to(dtype, …), to(other, …). Itself where nothing changes, unless `copy`.
+        Values are copied at once; of what requires gradients they come back to where it lies.
+        RuntimeError for a device that is not here."""
+        dtype, device = kwargs.get("dtype"), kwargs.get("device")
+        flags = []
         for value in args:
             if isinstance(value, dtypes.dtype):
                 dtype = value
+            elif isinstance(value, bool):
+                flags.append(value)
             elif isinstance(value, TensorBase):
-                dtype = value.dtype  # type: ignore[attr-defined]
-            elif isinstance(value, (str, dtypes.device)):
-                dtypes.check_device(value)
-        is_copy = bool(kwargs.get("copy"))
-        if dtype is None or dtype is self.dtype:
-            return self.clone() if is_copy else self  # type: ignore[attr-defined]
-        return _to_dtype(self, dtype)
+                other: Any = value
+                dtype, device = other.dtype, places.place_of(other)
+            elif value is not None:
+                device = value
+        made: Any = self
+        if dtype is not None and dtype is not self.dtype:
+            made = _to_dtype(made, dtype)
+        if device is not None:
+            made = _moving().moved(made, places.full_name(device))
+        is_copy = kwargs.get("copy", flags[1] if len(flags) > 1 else False)
+        return made.clone() if is_copy and made is self else made
 
-    def cpu(self) -> Tensor:
-        """Itself."""
-        return self
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """In the host's memory."""
+        return self.to("cpu")
 
-    def cuda(self, device: Any = None) -> Tensor:
-        """RuntimeError: not built."""
-        dtypes.check_device("cuda")
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> Tensor:
+        """On a CUDA device: that of the number, or the current one. RuntimeError where none is."""
+        return self.to("cuda" if device is None else device)
+
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Itself: copies to devices read the host's memory as it is."""
         return self
 
     def type(self, dtype: Any = None) -> Any:
@@ -424,10 +461,13 @@ class Tensor(Hooked):
             return self
         return calling.functions["clone"](self, memory_format=dtypes.contiguous_format)
 
-    def new_tensor(self, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """A tensor of other data, of this one's dtype unless one is given."""
+    def new_tensor(
+        self, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        """A tensor of other data, of this one's dtype and device unless others are given."""
         made = object.__new__(Tensor)
         made._lazy = constant(array_of(data, dtype or self.dtype))
+        places.put(made, places.place_of(self) if device is None else places.full_name(device))
         return made.requires_grad_() if requires_grad else made
 
     def __copy__(self) -> Tensor:
@@ -441,9 +481,26 @@ def _same(input: Any) -> Any:
 calling.pure.add(_same)
 
 
-def _restored(kind: Any, array: Any, is_leaf_with_grad: bool) -> Any:
+def _moving() -> Any:
+    from composit.torch import moving  # which needs functions of tensors
+
+    return moving
+
+
+def _copied_leaf(tensor: Tensor) -> LazyTensor:
+    """The values as another leaf, where the tensor lies."""
+    place = places.place_of(tensor)
+    if place == "cpu":
+        return constant(settling.values_of(tensor))
+    settling.settle(tensor)
+    return _core.devices.copied(tensor._lazy, place)
+
+
+def _restored(kind: Any, array: Any, is_leaf_with_grad: bool, place: str | None = None) -> Any:
     made = object.__new__(kind)
     made._lazy = constant(array)
+    if place is not None:
+        places.put(made, places.full_name(place))
     made._is_leaf_with_grad = is_leaf_with_grad
     return made
 
@@ -469,10 +526,15 @@ def tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     pin_memory: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor of numbers, lists of them, or an array; the data are copied."""
-    dtypes.check_device(device)
+    """A tensor of numbers, lists of them, or an array; the data are copied. It lies on `device`, or
+    where the tensor lies that the data are, or where new tensors are made."""
+    place = places.present() if device is None else places.full_name(device)
+    if place is None and isinstance(data, TensorBase):
+        place = places.place_of(data)
     made = object.__new__(Tensor)
     made._lazy = constant(array_of(data, dtype))
+    if place is not None:
+        places.put(made, place)
     if requires_grad:
         made.requires_grad_()
     return made

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import with_location
-from composit.torch import dtypes
+from composit.torch import dtypes, places
 from composit.torch.calling import TensorBase
 from composit.torch.given import array_of, constant
 from composit.torch.tensor import Tensor
@@ -28,7 +28,10 @@ class _Typed(type):
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
         """A tensor of zeros of these lengths, or of the numbers of a sequence or an array."""
-        dtypes.check_device(device)
+        made = cls._made(*args)
+        return places.put(made, places.present() if device is None else places.full_name(device))
+
+    def _made(cls, *args: Any) -> Any:
         made = object.__new__(Tensor)
         first = args[0] if args else []
         if isinstance(first, dtypes.Size) or (args and all(type(n) is int for n in args)):

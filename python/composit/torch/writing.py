@@ -8,6 +8,7 @@ from composit import _core, nn
 from composit._core import GradFn, LazyTensor, record_name, with_location
 from composit.torch import assigning, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
+from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
 
 
@@ -52,6 +53,7 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
     that gradients go from the target to what the value is made of."""
     steps.interrupt()
     lazy = target._lazy
+    value = beside(value, lazy)
     if value.dtype != lazy.dtype:
         value = _cast(value, lazy.dtype)
     if tuple(value.shape) != tuple(lazy.shape):

@@ -1,40 +1,137 @@
-"""torch.cuda on a machine without CUDA: questions are answered, settings are accepted, and what
-needs a device is refused, as a PyTorch that was built without CUDA does."""
+"""torch.cuda: questions about CUDA devices. Where none is, settings are accepted, and what needs a
+device is refused, as a PyTorch that was built without CUDA does. CUDA's library is opened when the
+first of these questions is asked."""
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import Any, NoReturn
 
+from composit import _core
 from composit._core import with_location
+from composit.torch import places
+from composit.torch.functions import random as _random
 from composit.torch.parts import getter
 
 has_half = True
 has_magma = False
-default_generators: tuple[Any, ...] = ()
 __getattr__ = getter(__name__, ("amp",))
+
+_devices = _core.devices
+_was_asked = [False]  # whether a device was used
 
 
 def _missing() -> NoReturn:
     raise AssertionError(with_location("Torch not compiled with CUDA enabled"))
 
 
+@functools.cache
+def _names() -> tuple[str, ...]:
+    """The full names of CUDA devices, which are opened."""
+    try:
+        _devices.full_name("cuda")
+    except ValueError:
+        return ()
+    return tuple(x for x in _devices.all()[0] if x.partition(":")[0] == "cuda")
+
+
+def _name_of(device: Any, optional: bool = True) -> str:
+    """The full name of a device, its number, or None for the current one. AssertionError where no
+    device is, RuntimeError for a number that is none, ValueError for a device of another kind."""
+    if not _names():
+        _missing()
+    _was_asked[0] = True
+    if device is None and optional:
+        return f"cuda:{places.current.cuda}"
+    asked = places.device(device)
+    if asked.type != "cuda":
+        raise ValueError(with_location(f"Expected a cuda device, but got: {asked}"))
+    index = places.current.cuda if asked.index is None else asked.index
+    if not index < len(_names()):
+        raise RuntimeError(with_location("CUDA error: invalid device ordinal"))
+    return f"cuda:{index}"
+
+
+def _held(device: Any, what: str) -> int:
+    return _devices.describe(_name_of(device))[what] if _names() else 0
+
+
+# ----- devices
+
+
 def is_available() -> bool:
-    """False."""
-    return False
+    """Whether there is a CUDA device."""
+    return bool(_names())
+
+
+def device_count() -> int:
+    """How many there are."""
+    return len(_names())
 
 
 def is_initialized() -> bool:
-    """False."""
-    return False
+    """Whether one was used by these functions."""
+    return _was_asked[0]
+
+
+def init() -> None:
+    """Opens the devices; AssertionError where there is none."""
+    _name_of(None)
+
+
+def current_device() -> int:
+    """The number of the device that "cuda" without one is, in this thread."""
+    _name_of(None)
+    return places.current.cuda
+
+
+def set_device(device: Any) -> None:
+    """Makes a device the current one of this thread. Nothing for negative numbers."""
+    if not isinstance(device, int) or device >= 0:
+        places.current.cuda = int(_name_of(device, optional=False).partition(":")[2])
+
+
+def get_device_name(device: Any = None) -> str:
+    """Its name."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Its compute capability, as (9, 0)."""
+    found = get_device_properties(device)
+    return found.major, found.minor
+
+
+class _CudaDeviceProperties:
+    """name, total_memory in bytes, and major and minor of the compute capability."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        text = facts["description"]
+        self.name = text.partition(",")[0]
+        self.total_memory = facts["memory_bytes"]
+        found = re.search(r"compute capability (\d+)\.(\d+)", text)
+        self.major, self.minor = (int(found[1]), int(found[2])) if found else (0, 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name={self.name!r}, major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory // 2**20}MB)"
+        )
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """Facts about a device: name, total_memory in bytes, major, minor."""
+    return _CudaDeviceProperties(_devices.describe(_name_of(device)))
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False: there is no device."""
-    return False
+    """Whether there is a device: arithmetic of bfloat16 is rounded from float32 everywhere."""
+    return bool(_names()) and including_emulation
 
 
 def is_tf32_supported() -> bool:
-    """False: there is no device."""
+    """False: products of float32 are made in float32."""
     return False
 
 
@@ -43,177 +140,319 @@ def is_current_stream_capturing() -> bool:
     return False
 
 
-def device_count() -> int:
-    """0."""
-    return 0
-
-
 def get_arch_list() -> list[str]:
-    """None are there."""
+    """None: code is compiled for the device when it is needed."""
     return []
 
 
-def init() -> None:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def manual_seed(seed: int) -> None:
-    """Accepted: there is no generator to be seeded."""
-
-
-def manual_seed_all(seed: int) -> None:
-    """Accepted: there is no generator to be seeded."""
-
-
-def seed() -> None:
-    """Accepted: there is no generator to be seeded."""
-
-
-def seed_all() -> None:
-    """Accepted: there is no generator to be seeded."""
-
-
-def empty_cache() -> None:
-    """Accepted: there is no memory to be freed."""
-
-
-def ipc_collect() -> None:
-    """Accepted: there is no memory to be freed."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """0."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """0."""
-    return 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """0."""
-    return 0
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """0."""
-    return 0
-
-
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """Nothing."""
-    return {}
-
-
-def synchronize(device: Any = None) -> None:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def current_device() -> int:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def get_device_name(device: Any = None) -> str:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def get_device_properties(device: Any = None) -> Any:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def current_stream(device: Any = None) -> Any:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def get_rng_state(device: Any = "cuda") -> Any:
-    """AssertionError: there is no device."""
-    _missing()
-
-
-def get_rng_state_all() -> list[Any]:
-    """Of no device."""
-    return []
-
-
-def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
-    """Accepted: there is no generator to be set."""
-
-
-def set_rng_state_all(new_states: Any) -> None:
-    """Accepted for no states."""
-    if len(new_states):
-        _missing()
-
-
-def set_device(device: Any) -> None:
-    """AssertionError: there is no device."""
-    if not isinstance(device, int) or device >= 0:
-        _missing()
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """False: values go from one device to another through the host's memory."""
+    _name_of(device), _name_of(peer_device)
+    return False
 
 
 class device:
-    """A with block on a device: nothing for None and for -1, AssertionError for others."""
+    """A with block on a device, whose number is the current one there. Nothing for None and for -1;
+    AssertionError where no device is."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = -1 if device is None else device
+        self.idx: Any = -1 if device is None else device
+        self._before: list[int] = []
 
     def __enter__(self) -> None:
+        self._before.append(places.current.cuda)
         if not isinstance(self.idx, int) or self.idx >= 0:
-            _missing()
+            set_device(self.idx)
 
     def __exit__(self, *_: Any) -> None:
-        pass
+        places.current.cuda = self._before.pop()
+
+
+class device_of(device):
+    """A with block on the device of a tensor; nothing for one that lies elsewhere."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
+
+
+# ----- memory
+
+
+def empty_cache() -> None:
+    """Gives memory back to the driver that no tensor uses any more."""
+    for name in _names():
+        _devices.give_back_kept_memory(name)
+
+
+def ipc_collect() -> None:
+    """Accepted: no memory is shared with other processes."""
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The bytes that are free, and all bytes, of a device's memory."""
+    facts = _devices.describe(_name_of(device))
+    return facts["free_bytes"], facts["memory_bytes"]
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors hold; 0 where no device is."""
+    return _held(device, "held_bytes")
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors held since the last reset; 0 where no device is."""
+    return _held(device, "most_held_bytes")
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that tensors hold, and those that are kept for the next; 0 where no device is."""
+    return _held(device, "held_bytes") + _held(device, "kept_bytes") if _names() else 0
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that tensors held, and those that are kept now; 0 where no device is."""
+    return _held(device, "most_held_bytes") + _held(device, "kept_bytes") if _names() else 0
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """max_memory_allocated begins anew."""
+    if _names():
+        _devices.forget_most_held(_name_of(device))
+
+
+reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
+memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """allocated_bytes.all.current and .peak, reserved_bytes.all.current; nothing where no device
+    is."""
+    if not _names():
+        return {}
+    return {
+        "allocated_bytes.all.current": memory_allocated(device),
+        "allocated_bytes.all.peak": max_memory_allocated(device),
+        "reserved_bytes.all.current": memory_reserved(device),
+    }
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """memory_stats as lines; empty where no device is."""
+    return "\n".join(f"{name}: {value}" for name, value in memory_stats(device).items())
+
+
+# ----- the queue of work
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits for all work on a device, and computes what lives and has no value yet."""
+    name = _name_of(device)
+    from composit.torch import settling
+
+    settling.settle()
+    _devices.synchronise(name)
+
+
+class Event:
+    """A point in the queue of the current device: record(), query(), synchronize(), and
+    elapsed_time(later) in milliseconds. What lives and has no value yet is computed by record(), so
+    that the work before it is in the queue."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False,
+        external: bool = False,
+    ) -> None:  # fmt: skip
+        _name_of(None)
+        self._is_timed, self._event = enable_timing, None
+
+    def record(self, stream: Any = None) -> None:
+        """Puts it behind all work that was asked for."""
+        from composit.torch import settling
+
+        settling.settle()
+        self._event = _devices.record(_name_of(getattr(stream, "device", None)))
+
+    def query(self) -> bool:
+        """Whether the work before it is done; True where it was not recorded."""
+        return self._event is None or self._event.is_done
+
+    def synchronize(self) -> None:
+        """Waits for the work before it."""
+        if self._event is not None:
+            self._event.wait()
+
+    def wait(self, stream: Any = None) -> None:
+        """Nothing: there is one queue, whose work is done in order."""
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this event to a later one. RuntimeError unless both were recorded, are
+        done, and have enable_timing=True."""
+        if not (self._is_timed and end_event._is_timed):
+            raise ValueError(
+                with_location(
+                    "Both events must be created with argument 'enable_timing=True'."
+                )
+            )
+        if self._event is None or end_event._event is None:
+            raise ValueError(
+                with_location("Both events must be recorded before calculating elapsed time.")
+            )
+        if not (self.query() and end_event.query()):
+            raise RuntimeError(
+                with_location("Both events must be completed before calculating elapsed time.")
+            )
+        return end_event._event.seconds_since(self._event) * 1000
+
+
+class Stream:
+    """The queue of a device. There is one, whose work is done in order: streams that are made are
+    names of it."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        self._name = _name_of(device)
+        self.priority = priority
+
+    @property
+    def device(self) -> places.device:
+        """Its device."""
+        return places.of_name(self._name)
+
+    def query(self) -> bool:
+        """Whether all work that was asked for is done."""
+        return _devices.record(self._name).is_done
+
+    def synchronize(self) -> None:
+        """Waits for all work."""
+        synchronize(self._name)
+
+    def wait_stream(self, stream: Any) -> None:
+        """Nothing: there is one queue."""
+
+    def wait_event(self, event: Any) -> None:
+        """Nothing: there is one queue."""
+
+    def record_event(self, event: Any = None) -> Any:
+        """An event, recorded."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device={self._name}>"
+
+
+def current_stream(device: Any = None) -> Any:
+    """The queue of a device."""
+    return Stream(device)
+
+
+default_stream = current_stream
+
+
+def set_stream(stream: Any) -> None:
+    """Accepted: there is one queue."""
 
 
 class stream:
-    """A with block on a stream: nothing for None."""
+    """A with block on a stream: nothing changes, as there is one queue. AssertionError where no
+    device is, unless the stream is None."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     def __enter__(self) -> None:
         if self.stream is not None:
-            _missing()
+            _name_of(None)
 
     def __exit__(self, *_: Any) -> None:
         pass
 
 
-class _Refused:
+# ----- draws: one generator, whose numbers are the same on all devices
+
+
+def manual_seed(seed: int) -> None:
+    """Seeds the generator, which is one for all devices; nothing where no device is."""
+    if _names():
+        _random.manual_seed(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def seed() -> None:
+    """Seeds the generator by what nobody knows; nothing where no device is."""
+    if _names():
+        _random.seed()
+
+
+seed_all = seed
+
+
+def initial_seed() -> int:
+    """The seed of the generator."""
+    _name_of(None)
+    return _random.initial_seed()
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """Where the generator is; AssertionError where no device is."""
+    _name_of(device)
+    return _random.get_rng_state()
+
+
+def get_rng_state_all() -> list[Any]:
+    """The same for each device."""
+    return [_random.get_rng_state() for _ in _names()]
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Makes the generator go on from a state; nothing where no device is."""
+    if _names():
+        _name_of(device)
+        _random.set_rng_state(new_state)
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """The same with a state for each device, which are equal. AssertionError where no device is."""
+    if len(new_states):
+        _name_of(None)
+        _random.set_rng_state(new_states[0])
+
+
+default_generators: tuple[Any, ...] = ()
+
+
+# ----- what is not built
+
+
+class CUDAGraph:
+    """NotImplementedError: a step is one program already. AssertionError where no device is."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _missing()
+        _name_of(None)
+        raise NotImplementedError(with_location("torch.cuda.CUDAGraph is not built."))
 
 
-class Stream(_Refused):
-    """AssertionError: there is no device."""
+class _TypedTensor:
+    """Makes tensors on the current device."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        place = _name_of(None)
+        from composit.torch import typed_tensors
 
-class Event(_Refused):
-    """AssertionError: there is no device."""
-
-
-class CUDAGraph(_Refused):
-    """AssertionError: there is no device."""
-
-
-class _TypedTensor(_Refused):
-    pass
+        return typed_tensors.of(cls.__name__)(*args, device=place, **kwargs)
 
 
 _kinds = "Float Double Half BFloat16 Long Int Short Char Byte Bool"
 for _name in _kinds.split():
     globals()[f"{_name}Tensor"] = type(f"{_name}Tensor", (_TypedTensor,), {
-        "__doc__": "AssertionError: there is no device.", "__module__": __name__,
+        "__doc__": "Makes tensors on the current device; AssertionError where none is.",
+        "__module__": __name__,
     })  # fmt: skip

@@ -93,8 +93,8 @@ def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, *
 
 @_method
 def get_device(self: Any) -> int:
-    """-1: the tensor is on the CPU."""
-    return -1
+    """The number of its device; -1: the tensor is on the CPU."""
+    return -1 if self.is_cpu else self.device.index
 
 
 @_method

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling, dtypes, writing
+from composit.torch import calling, dtypes, places, writing
 from composit.torch.calling import TensorBase
 from composit.torch.functions.arguments import integers
 from composit.torch.given import constant
+from composit.torch.places import present
 from composit.torch.tensor import Tensor, tensor
 
 
@@ -22,16 +24,21 @@ def _made(lazy: Any, requires_grad: bool) -> Any:
     return found.requires_grad_() if requires_grad else found
 
 
+def _placed(lazy: Any, place: str | None = None) -> Any:
+    """A leaf that lies on the CPU, or on another device."""
+    return _core.devices.placed(lazy, place or "cpu")
+
+
 @functools.lru_cache(512)
-def _filled(size: Any, kind: str, value: Any, to: Any) -> Any:
+def _filled(size: Any, kind: str, value: Any, to: Any, place: str | None) -> Any:
     """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
-    return cnp.full(integers(size), value, to)
+    return _placed(cnp.full(integers(size), value, to), place)
 
 
 @functools.lru_cache(128)
-def _counted(start: int, end: int, step: int, to: Any) -> Any:
+def _counted(start: int, end: int, step: int, to: Any, place: str | None) -> Any:
     """A leaf of few integers, as above."""
-    return constant(np.arange(start, end, step).astype(to))
+    return _placed(constant(np.arange(start, end, step).astype(to)), place)
 
 
 def _of_one_value(size: Any, value: Any, to: Any) -> Any:
@@ -39,10 +46,10 @@ def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     kind = type(value)
     if kind is int or kind is bool or (kind is float and value and value == value):
         try:
-            return _filled(size, kind.__name__, value, to).copied()
+            return _filled(size, kind.__name__, value, to, present()).copied()
         except TypeError:  # a list in `size`; what is wrong with it is said below
             pass
-    return cnp.full(integers(size), value, to)
+    return _placed(cnp.full(integers(size), value, to))
 
 
 def _function(name: str) -> Any:
@@ -67,7 +74,6 @@ def _full(name: str, value: float) -> None:
         device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
         memory_format: Any = None,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         size = lengths if size is None else (size,)
         to = (dtype or dtypes.default()).numpy
         if out is not None:
@@ -79,7 +85,6 @@ def _full(name: str, value: float) -> None:
         input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
         requires_grad: bool = False, memory_format: Any = None,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         to = (dtype or input.dtype).numpy
         return _made(_of_one_value((tuple(input.shape),), value, to), requires_grad)
 
@@ -109,7 +114,6 @@ def full(
     requires_grad: bool = False, layout: Any = None,
 ) -> Any:  # fmt: skip
     """A tensor of one value."""
-    dtypes.check_device(device)
     value = _number(fill_value)
     to = dtype.numpy if dtype is not None else dtypes.from_numbers(value)
     shape = (size,) if isinstance(size, int) else tuple(size)
@@ -152,12 +156,11 @@ def arange(
     requires_grad: bool = False, layout: Any = None,
 ) -> Any:  # fmt: skip
     """Numbers from start, before end."""
-    dtypes.check_device(device)
     if type(start) is int and type(end or 0) is int and type(step) is int and step > 0:
         first, last = (0, start) if end is None else (start, end)
         if 0 <= last - first <= 4096:
             to = _int64 if dtype is None else dtype.numpy
-            return _made(_counted(first, last, step, to).copied(), requires_grad)
+            return _made(_counted(first, last, step, to, present()).copied(), requires_grad)
     numbers = [_number(x) for x in (start, end, step)]
     if numbers[1] is None:
         numbers[:2] = [0, numbers[0]]
@@ -187,7 +190,6 @@ def linspace(
     requires_grad: bool = False, layout: Any = None,
 ) -> Any:  # fmt: skip
     """So many numbers from start to end, equally far apart."""
-    dtypes.check_device(device)
     to = (dtype or dtypes.default()).numpy
     return _made(constant(_line(start, end, steps, to)), requires_grad)
 
@@ -212,7 +214,6 @@ def logspace(
     device: Any = None, requires_grad: bool = False,
 ) -> Any:  # fmt: skip
     """base to the powers from start to end."""
-    dtypes.check_device(device)
     to = (dtype or dtypes.default()).numpy
     found = np.logspace(start, end, steps, base=base)
     return _made(constant(found.astype(to)), requires_grad)
@@ -224,9 +225,8 @@ def eye(
     requires_grad: bool = False, layout: Any = None,
 ) -> Any:  # fmt: skip
     """Ones on the diagonal."""
-    dtypes.check_device(device)
     to = (dtype or dtypes.default()).numpy
-    return _made(cnp.eye(n, m, dtype=to), requires_grad)
+    return _made(_placed(cnp.eye(n, m, dtype=to)), requires_grad)
 
 
 def _indices(name: str) -> None:
@@ -256,10 +256,11 @@ def from_numpy(array: Any) -> Any:
 @_function("as_tensor")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """The tensor itself, or one of data."""
-    dtypes.check_device(device)
     if isinstance(data, TensorBase):
-        return data.to(dtype) if dtype is not None else data  # type: ignore[attr-defined]
-    return tensor(data, dtype)
+        given: Any = data
+        place = places.present() if device is None else places.full_name(device)
+        return given.to(device=place, dtype=dtype)
+    return tensor(data, dtype, device)
 
 
 _function("asarray")(lambda data, *, dtype=None, device=None, copy=None, requires_grad=False:

@@ -367,7 +367,6 @@ def _window(name: str, row: Any) -> None:
         layout: Any = None, device: Any = None, pin_memory: bool = False,
         requires_grad: bool = False, **options: Any,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         length = window_length + bool(periodic)
         values = row(length, *args, **options) if window_length > 1 else np.ones(length)
         to = (dtype or dtypes.default()).numpy

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from composit import nn, random
+from composit import _core, nn, random
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of
-from composit.torch import calling, dtypes, writing
+from composit.torch import calling, dtypes, places, writing
 from composit.torch.functions.arguments import integers
 
 
@@ -22,8 +22,13 @@ class Generator:
     """A row of keys, begun by manual_seed."""
 
     def __init__(self, device: Any = "cpu") -> None:
-        dtypes.check_device(device)
+        self._place = places.full_name(device)
         self.manual_seed(0)
+
+    @property
+    def device(self) -> Any:
+        """The device it was made for. The numbers are the same on all."""
+        return places.of_name(self._place)
 
     def manual_seed(self, seed: int) -> Generator:
         """Begins anew."""
@@ -102,7 +107,9 @@ def next_key(generator: Generator | None = None) -> Any:
             )
         if call.randomness == "different":
             return call.next_key()
-    return (generator or default_generator).next_key()
+    key = (generator or default_generator).next_key()
+    place = places.present()
+    return key if place is None else _core.devices.transfer(key, place)
 
 
 def next_key_tensor() -> Any:
@@ -159,7 +166,6 @@ def _floats(name: str, draw: Any) -> None:
         layout: Any = None, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         size = lengths if size is None else (size,)
         lazy = drawn(draw, integers(size), dtype or dtypes.default(), generator)
         return _made(lazy, requires_grad)
@@ -168,7 +174,6 @@ def _floats(name: str, draw: Any) -> None:
         input: Any, *, generator: Any = None, dtype: Any = None, layout: Any = None,
         device: Any = None, requires_grad: bool = False, memory_format: Any = None,
     ) -> Any:  # fmt: skip
-        dtypes.check_device(device)
         return _made(drawn(draw, input.shape, dtype or input.dtype, generator), requires_grad)
 
     function.__doc__ = f"Draws: {name}."
@@ -185,7 +190,6 @@ def randint(
     device: Any = None, requires_grad: bool = False,
 ) -> Any:  # fmt: skip
     """Integers from low, before high; randint(high, size) begins at 0."""
-    dtypes.check_device(device)
     if size is None:
         low, high, size = 0, low, high
     found = random.randint(next_key(generator), tuple(size), int(low), int(high))

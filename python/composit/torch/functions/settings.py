@@ -9,7 +9,7 @@ import numpy as np
 
 from composit._core import with_location
 from composit.evaluation import get_threads, set_threads
-from composit.torch import calling, dtypes
+from composit.torch import calling, dtypes, places
 
 _deterministic = [False, False]
 _precision = ["highest"]
@@ -126,16 +126,8 @@ def set_flush_denormal(mode: bool) -> bool:
     return False
 
 
-@_function
-def get_default_device() -> Any:
-    """The CPU."""
-    return dtypes.device("cpu")
-
-
-@_function
-def set_default_device(device: Any) -> None:
-    """RuntimeError for devices that are not built."""
-    dtypes.check_device(device)
+_function(places.get_default_device)
+_function(places.set_default_device)
 
 
 @_function

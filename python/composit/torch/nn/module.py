@@ -7,7 +7,7 @@ from typing import Any
 
 from composit._core import with_location
 from composit.torch.calling import TensorBase
-from composit.torch.dtypes import check_device
+from composit.torch.dtypes import dtype as _dtype
 from composit.torch.nn import hooked_calls, state
 from composit.torch.nn.parameter import Buffer, Parameter
 from composit.torch.nn.registering import (
@@ -29,6 +29,27 @@ def as_module(value: Any) -> Any:
 
 
 _groups = ("_parameters", "_buffers", "_modules")
+
+
+def _destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The device and the dtype that Module.to(…) names; None for what it does not."""
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    for value in args:
+        if isinstance(value, TensorBase):
+            other: Any = value
+            device, dtype = other.device, other.dtype
+        elif isinstance(value, _dtype):
+            dtype = value
+        elif value is not None and not isinstance(value, bool):
+            device = value
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(
+            with_location(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={dtype}"
+            )
+        )
+    return device, dtype
 
 
 class Module:
@@ -308,12 +329,12 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Its floats in another dtype; devices are checked."""
+        """All its tensors on another device, its floats in another dtype: as Tensor.to."""
+        device, dtype = _destination(args, kwargs)
 
         def convert(tensor: Any) -> Any:
-            moved = tensor.to(*args, **kwargs)
-            is_kept = moved.dtype is tensor.dtype or not tensor.is_floating_point()
-            return tensor if is_kept else moved
+            is_cast = tensor.is_floating_point() or tensor.is_complex()
+            return tensor.to(device=device, dtype=dtype if is_cast else None)
 
         return self._apply(convert)
 
@@ -322,9 +343,8 @@ class Module:
         return self._apply(lambda x: x.type(dst_type))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
-        """All its tensors anew, of zeros."""
-        check_device(device)
-        return self._apply(lambda x: x * 0, recurse)
+        """All its tensors anew, of zeros, on a device; None: where they lie."""
+        return self._apply(lambda x: (x * 0).to(device=device), recurse)
 
     def share_memory(self) -> Any:
         """Itself: processes get copies of what is sent to them."""
@@ -347,12 +367,12 @@ class Module:
         return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
     def cpu(self) -> Any:
-        """Itself."""
-        return self
+        """All its tensors in the host's memory."""
+        return self._apply(lambda x: x.cpu())
 
     def cuda(self, device: Any = None) -> Any:
-        """RuntimeError: not built."""
-        return self.to("cuda")
+        """All its tensors on a CUDA device."""
+        return self._apply(lambda x: x.cuda(device))
 
     # ----- state
 

@@ -20,6 +20,7 @@ from composit.torch import calling, quiet, settling, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
+from composit.torch.places import beside
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.tape import enable_grad
 from composit.torch.tensor import tensor
@@ -201,7 +202,7 @@ class Optimizer:
                     updated = self.update(x, gradient, lazy, numbered)
                 finally:
                     quiet.end(token)
-                parameter._lazy.replaced(updated)
+                parameter._lazy.replaced(beside(updated, x))
                 parameter._is_pending = True
                 _core.count_write(parameter)
                 settling.enter(parameter)
@@ -227,7 +228,8 @@ class Optimizer:
             elif isinstance(held, TensorBase):
                 writing.overwrite(held, value)
             else:  # a cell of its own: the gradient's may be written by others
-                dict.__setitem__(state, name, calling.wrapped(value.copied()))
+                value = beside(value, parameter._lazy).copied()
+                dict.__setitem__(state, name, calling.wrapped(value))
         if state and parameter not in self.state:
             self.state[parameter] = state
         state.give_numbers()
@@ -349,8 +351,10 @@ def _copied(value: Any, like: Any = None) -> Any:
         made = tensor(value)
     else:
         return value
-    is_cast = like is not None and like.is_floating_point() and made.is_floating_point()
-    return made.to(like.dtype) if is_cast else made
+    if like is None:
+        return made
+    is_cast = like.is_floating_point() and made.is_floating_point()
+    return made.to(device=like.device, dtype=like.dtype if is_cast else None)
 
 
 def number(value: Any) -> Any:

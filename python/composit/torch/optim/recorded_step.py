@@ -12,6 +12,7 @@ from composit._core import LazyTensor
 from composit.torch import dtypes, quiet, recording, settling, steps
 from composit.torch.calling import TensorBase
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
+from composit.torch.places import beside
 from composit.torch.steps import State, Trace
 
 
@@ -112,8 +113,8 @@ def _of_optimizer(optimizer: Any) -> Any:
 def _learnt(trace: Trace, optimizer: Any) -> State | None:
     """The step over placeholders; None where its next one is made otherwise."""
     state = steps.new_state()
-    state.inputs = recording.new_inputs(trace)
-    symbols = trace.symbols() + state.inputs
+    recording.meet_leaves(trace, state)
+    symbols = trace.symbols() + state.stands
     for group, parameter in _of_optimizer(optimizer):
         held = optimizer.state.get(parameter, _nothing)
         x, gradient = symbols[parameter._place], symbols[parameter._grad._place]
@@ -135,14 +136,14 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
             updated = optimizer.update(x, gradient, lazy, named)
         finally:
             quiet.end(token)
-        state.results.append(updated)
+        state.results.append(beside(updated, x))
         state.targets.append(parameter._place)
         for name, value in lazy.items():
             if not isinstance(value, LazyTensor):
                 continue
             if not isinstance(dict.get(held, name), TensorBase):
                 return None  # it is made by this step
-            state.results.append(value)
+            state.results.append(beside(value, x))
             state.targets.append(held[name]._place)
     if any(number not in trace.bound_places for number in state.targets):
         return None  # an operation of this trace made it

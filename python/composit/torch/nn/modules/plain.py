@@ -16,8 +16,7 @@ __all__ = ["Bilinear", "Embedding", "Flatten", "Linear", "Unflatten"]
 
 def parameter(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:
     """A parameter whose values are to be drawn."""
-    dtypes.check_device(device)
-    return Parameter(calling.functions["zeros"](*shape, dtype=dtype))
+    return Parameter(calling.functions["zeros"](*shape, dtype=dtype, device=device))
 
 
 _linear = calling.neural["linear"]

@@ -1,0 +1,94 @@
+"""Tensors from one device to another, and operands of an operation that lie on several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import with_location
+from composit.torch import calling, places, settling, steps
+from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.functions.indexing import get_item, index_put, set_item
+
+_devices = _core.devices
+
+
+def _transfer(input: Any, place: str) -> Any:
+    return _devices.transfer(input, place)
+
+
+def moved(tensor: Any, place: str) -> Any:
+    """The tensor on the device of that full name: itself where it lies there; else its values are
+    copied at once. Of a recorded one gradients come back to where it lies."""
+    if places.place_of(tensor) == place:
+        return tensor
+    if is_recorded(tensor) or not tensor._lazy.has_value():
+        steps.interrupt()
+        return calling.call_now(_transfer, "to_copy", False, (tensor, place), {})
+    steps.check_not_capturing("it copies values to another device")
+    settling.settle(tensor)
+    made = object.__new__(calling._made["Tensor"])
+    made._lazy = _devices.copied(tensor._lazy, place)
+    made._is_tainted = tensor._is_tainted
+    return made
+
+
+# Operations whose second operand says places, in tensors that may lie on the CPU.
+_indexing = {get_item, set_item, index_put}
+
+
+def _all_of(value: Any) -> list[Any]:
+    if isinstance(value, TensorBase):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [x for item in value for x in _all_of(item)]
+    if isinstance(value, dict):
+        return [x for item in value.values() for x in _all_of(item)]
+    return []
+
+
+def _with_moved(value: Any, place: str, is_any: bool) -> Any:
+    if isinstance(value, TensorBase):
+        is_moving = is_any or not value._seen.ndim  # type: ignore[attr-defined]
+        return moved(value, place) if is_moving else value
+    if type(value) in (list, tuple):
+        return type(value)([_with_moved(item, place, is_any) for item in value])
+    return value
+
+
+def on_one_device(
+    error: RuntimeError, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The arguments of an operation that was refused for several devices, where PyTorch moves some:
+    tensors of the CPU without dimensions, and those that say places. RuntimeError where not; None
+    where the tensors are not at fault."""
+    is_indexing = function in _indexing
+    tensors = [x for x in _all_of((args, kwargs)) if x._seen.ndim or places.place_of(x) != "cpu"]
+    if is_indexing:
+        at = {id(x) for x in _all_of(args[1])}
+        wanted = places.place_of(args[0])
+        for x in tensors:
+            if id(x) in at and places.place_of(x) not in ("cpu", wanted):
+                raise RuntimeError(
+                    with_location(
+                        "indices should be either on cpu or on the same device as the indexed "
+                        f"tensor ({wanted})"
+                    )
+                )
+        tensors = [x for x in tensors if id(x) not in at]
+    found = list(dict.fromkeys(places.place_of(x) for x in tensors))
+    if len(found) > 1:
+        first, second, *_ = sorted(found, key=lambda place: place == "cpu")
+        raise RuntimeError(
+            with_location(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{first} and {second}!"
+            )
+        ) from None
+    if not found or all(places.place_of(x) == found[0] for x in _all_of((args, kwargs))):
+        return None
+    place = found[0]
+    if is_indexing:
+        args = (args[0], _with_moved(args[1], place, True), *args[2:])
+    moved_args = tuple(_with_moved(value, place, False) for value in args)
+    return moved_args, {name: _with_moved(value, place, False) for name, value in kwargs.items()}

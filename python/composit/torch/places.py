@@ -1,0 +1,294 @@
+"""Where tensors lie: torch.device, where new tensors are made, and tensors on the way from one device
+to another."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+
+_devices = _core.devices
+device_of = _devices.device_of
+beside = _devices.beside
+
+# What PyTorch calls the kinds of devices.
+_kinds = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
+    "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+
+# The full name of where new tensors are made, in this thread; None: on the CPU.
+_present: contextvars.ContextVar[str | None] = contextvars.ContextVar("torch.device", default=None)
+
+
+class _Current(threading.local):
+    cuda = 0  # the number that "cuda" without one means
+
+
+current = _Current()
+
+
+class device:
+    """torch.device("cuda"), ("cuda", 1), ("cuda:1"), or of any kind that composit knows: "opencl".
+    It is a name: whether there is such a device shows when a tensor is to lie there. In a with block
+    new tensors are made there. RuntimeError for what is no kind of a device."""
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        if isinstance(type, device):
+            kind, index = type.type, type.index if index is None else index
+        elif isinstance(type, int) and not isinstance(type, bool):
+            kind, index = "cuda", type
+        else:
+            kind, number = _parsed(str(type))
+            if number is not None and index is not None:
+                raise RuntimeError(
+                    with_location(
+                        "type (string) must not include an index because index was passed "
+                        f"explicitly: {type}"
+                    )
+                )
+            index = number if index is None else int(index)
+        if index is not None and index < 0:
+            raise RuntimeError(with_location("Device index must not be negative"))
+        object.__setattr__(self, "type", kind)
+        object.__setattr__(self, "index", index)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"attribute {name!r} of 'torch.device' objects is not writable")
+
+    def __repr__(self) -> str:
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{number})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, device)
+            and self.type == other.type
+            and self.index == other.index
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+    def __enter__(self) -> device:
+        _entered.tokens.append(_present.set(full_name(self)))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _present.reset(_entered.tokens.pop())
+
+
+class _Entered(threading.local):
+    def __init__(self) -> None:
+        self.tokens: list[Any] = []
+
+
+_entered = _Entered()
+
+
+def _parsed(text: str) -> tuple[str, int | None]:
+    kind, colon, number = text.partition(":")
+    if colon and not (number.isascii() and number.isdigit()):
+        raise RuntimeError(with_location(f"Invalid device string: '{text}'"))
+    if kind not in _kinds and kind not in {name.partition(":")[0] for name in _here()}:
+        raise RuntimeError(
+            with_location(
+                f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
+            )
+        )
+    return kind, int(number) if colon else None
+
+
+def _here() -> list[str]:
+    return ["cpu", *_devices.all()[0]]
+
+
+cpu = device("cpu")
+_objects: dict[str, device] = {"cpu": cpu}
+_full_names: dict[Any, str] = {"cpu": "cpu"}
+
+
+def of_name(name: str) -> device:
+    """The device of a full name; one object of each."""
+    found = _objects.get(name)
+    if found is None:
+        found = _objects[name] = device(name)
+    return found
+
+
+def full_name(given: Any) -> str:
+    """ "cpu", or the name with its number, "cuda:0", of a device, its name or its number. RuntimeError
+    for one that is not here, with the reason and what is here."""
+    if type(given) is str:
+        found = _full_names.get(given)
+        if found is not None:
+            return found
+    asked = given if isinstance(given, device) else device(given)
+    if asked.type == "cpu":
+        return "cpu"
+    text = str(asked)
+    if asked.index is None and asked.type == "cuda":
+        text = f"cuda:{current.cuda}"
+    found = _full_names.get(text)
+    if found is None:
+        try:
+            found = _devices.full_name(text)
+        except ValueError:
+            raise RuntimeError(with_location(_why_not(str(asked)))) from None
+        _full_names[text] = found
+    return found
+
+
+def _why_not(name: str) -> str:
+    here, missing = _devices.all()
+    why = missing.get(name.partition(":")[0])
+    reason = f" ({why})" if why else ""
+    return f"device {name!r} is not here{reason}; available: {', '.join(['cpu', *here])}."
+
+
+def check_device(given: Any) -> None:
+    """RuntimeError for a device that is not here."""
+    if given is not None:
+        full_name(given)
+
+
+def place_of(tensor: Any) -> str:
+    """The full name of where a tensor lies."""
+    return device_of(tensor._seen)
+
+
+# ----- where new tensors are made
+
+
+def get_default_device() -> device:
+    """Where new tensors are made: what set_default_device says, or the innermost with block."""
+    name = _present.get()
+    return cpu if name is None else of_name(name)
+
+
+def set_default_device(device: Any) -> None:
+    """Makes new tensors there from now on, in this thread; None: on the CPU. RuntimeError for a
+    device that is not here."""
+    name = None if device is None else full_name(device)
+    _present.set(None if name == "cpu" else name)
+
+
+def present() -> str | None:
+    """The full name of where new tensors are made; None: on the CPU."""
+    name = _present.get()
+    return None if name == "cpu" else name
+
+
+def making(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes a tensor, on `device`, or where new tensors are made."""
+
+    @functools.wraps(function)
+    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        before = _present.get()
+        place = before if device is None else full_name(device)
+        if place is None or (place == "cpu" and before is None):
+            return _core.called(function, *args, **kwargs)
+        return _made_on(place, function, args, kwargs)
+
+    return made
+
+
+def making_like(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes a tensor, on `device`, or where its first argument lies."""
+
+    @functools.wraps(function)
+    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None:
+            like = args[0] if args else kwargs.get("input")
+            place = device_of(like._seen) if hasattr(like, "_seen") else "cpu"
+        else:
+            place = full_name(device)
+        if place == "cpu" and _present.get() is None:
+            return _core.called(function, *args, **kwargs)
+        return _made_on(place, function, args, kwargs)
+
+    return made
+
+
+def _made_on(place: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    wants_gradient = kwargs.pop("requires_grad", False)
+    token = _present.set(place)
+    try:
+        made = _core.called(function, *args, **kwargs)
+    finally:
+        _present.reset(token)
+    if kwargs.get("out") is None:
+        put(made, place)
+    return made.requires_grad_() if wants_gradient else made
+
+
+def put(made: Any, place: str | None) -> Any:
+    """The tensor, which was just made and is no leaf that requires a gradient, on that device."""
+    if place is not None and place != "cpu" and place_of(made) != place:
+        made._lazy = _devices.placed(made._lazy, place)
+    return made
+
+
+def make_all_on_devices(functions: dict[str, Any], methods: dict[str, Any]) -> None:
+    """Gives the functions of torch that make tensors their `device`."""
+    for name in _makers:
+        functions[name] = making(_plain(functions[name]))
+    for name in (each for each in (*functions,) if each.endswith("_like")):
+        functions[name] = making_like(_plain(functions[name]))
+    for name in (each for each in (*methods,) if each.startswith("new_")):
+        methods[name] = making_like(_plain(methods[name]))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Without a wrapper that calls it in the default floating-point state, as it is called here."""
+    if isinstance(function, _core.TorchFunction):
+        return function
+    return getattr(function, "__wrapped__", function)
+
+
+_makers = (
+    "arange", "bartlett_window", "blackman_window", "empty", "empty_permuted", "empty_strided",
+    "eye", "frombuffer", "full", "hamming_window", "hann_window", "kaiser_window", "linspace",
+    "logspace", "normal", "ones", "rand", "randint", "randn", "randperm", "range", "scalar_tensor",
+    "tril_indices", "triu_indices", "zeros",
+)  # fmt: skip
+
+
+# ----- from one device to another
+
+
+def joined(result: Any, operands: Any) -> Any:
+    """An operation's result, or several, where its operands lie: what a rule makes of numbers, or
+    computed in Python, is moved there."""
+    for operand in operands:
+        if isinstance(operand, LazyTensor) and device_of(operand) != "cpu":
+            return _all_beside(result, operand)
+    return result
+
+
+def _all_beside(result: Any, operand: LazyTensor) -> Any:
+    if isinstance(result, LazyTensor):
+        return beside(result, operand)
+    if isinstance(result, (list, tuple)):
+        parts = [_all_beside(part, operand) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
+
+
+def is_mixing(error: RuntimeError) -> bool:
+    """Whether an operation was refused because its operands lie on several devices."""
+    return "expected all tensors to be on the same device, but found" in str(error)
