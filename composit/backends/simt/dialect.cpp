@@ -2,6 +2,7 @@
 #include "composit/backends/simt/dialect.h"
 
 #include "composit/backends/simt/dialect_words.h"
+#include "composit/base/text.h"
 
 namespace composit::simt {
 namespace {
@@ -195,11 +196,16 @@ const Dialect& opencl() {
         .kernel_start = "__kernel void ",
         .global = "__global ",
         .local = "__local ",
+        .local_pointer = "__local ",
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
         .thread = "(int)get_local_id(0)",
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
         .barrier_of_all = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+        .bounds =
+            [](int64_t threads, int64_t) {
+                return text("__attribute__((reqd_work_group_size(", threads, ", 1, 1)))");
+            },
         .has_starts = true,
         .has_warps = false,
         .scalars = {.is_c = true,
@@ -212,26 +218,31 @@ const Dialect& opencl() {
 
 // Tables lie in device memory, whose cache serves threads that look up different places at once.
 const Dialect& cuda() {
-    static const Dialect& dialect = *new Dialect{
-        .name = "CUDA C++",
-        .prelude = cuda_prelude,
-        .fault_text = cuda_fault,
-        .counter_text = cuda_counter,
-        .kernel_start = "extern \"C\" __global__ void ",
-        .global = "",
-        .local = "__shared__ ",
-        .restricted = " __restrict__",
-        .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
-        .thread = "(int)threadIdx.x",
-        .barrier = "__syncthreads();",
-        .barrier_of_all = "__syncthreads();",
-        .has_starts = false,
-        .has_warps = true,
-        .scalars = {.is_c = true,
-                    .function_start = "COMPOSIT_DEVICE ",
-                    .table_start = "static __device__ const ",
-                    .long_suffix = "ll",
-                    .words = &dialect_words()}};
+    static const Dialect& dialect =
+        *new Dialect{.name = "CUDA C++",
+                     .prelude = cuda_prelude,
+                     .fault_text = cuda_fault,
+                     .counter_text = cuda_counter,
+                     .kernel_start = "extern \"C\" __global__ void ",
+                     .global = "",
+                     .local = "__shared__ ",
+                     .local_pointer = "",
+                     .restricted = " __restrict__",
+                     .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
+                     .thread = "(int)threadIdx.x",
+                     .barrier = "__syncthreads();",
+                     .barrier_of_all = "__syncthreads();",
+                     .bounds =
+                         [](int64_t threads, int64_t groups) {
+                             return text("__launch_bounds__(", threads, ", ", groups, ")");
+                         },
+                     .has_starts = false,
+                     .has_warps = true,
+                     .scalars = {.is_c = true,
+                                 .function_start = "COMPOSIT_DEVICE ",
+                                 .table_start = "static __device__ const ",
+                                 .long_suffix = "ll",
+                                 .words = &dialect_words()}};
     return dialect;
 }
 

@@ -286,7 +286,12 @@ void FunctionText::launch(int64_t groups_x, int64_t groups_y, int64_t threads) {
         launch.is_numbered = true;
     }
     if (!printed.text.empty()) printed.text += "\n";
-    printed.text += c_family::signature(std::string(dialect().kernel_start) + function_, parameters);
+    std::string start(dialect().kernel_start);
+    if (groups_at_a_time_ > 0) {
+        printed.text += text(start, dialect().bounds(threads, groups_at_a_time_), "\n");
+        start.clear();
+    }
+    printed.text += c_family::signature(start + function_, parameters);
     printed.text += starts;
     for (const std::string& line : code.lines()) printed.text += line + "\n";
     printed.text += "}\n";

@@ -119,6 +119,10 @@ class FunctionText {
     Computed compute_from(const std::vector<ir::scalar::Expr>& values,
                           const std::vector<c_family::KernelText::Argument>& arguments);
 
+    // Tells the compiler of the group's threads, and of how many groups at a time a processor should
+    // have registers for.
+    void bound(int64_t groups_at_a_time) { groups_at_a_time_ = groups_at_a_time; }
+
     // ----- end: puts the function's text into the kernel's, once, and adds a launch.
     void launch(int64_t groups_x, int64_t groups_y, int64_t threads);
     // As many groups of group_threads as `count` threads need.
@@ -140,6 +144,7 @@ class FunctionText {
     std::vector<Extra> extras_;
     std::vector<std::pair<std::string, int64_t>> numbers_;
     std::string launch_number_;
+    int64_t groups_at_a_time_ = 0;  // 0: nothing was said
 };
 
 // ----- one function for each kind
