@@ -41,8 +41,6 @@ Combining::State cleared_array(FunctionText& f, const Combining& c, int64_t coun
 
 }  // namespace
 
-int64_t groups_of(int64_t count, int64_t at_a_time) { return (count + at_a_time - 1) / at_a_time; }
-
 std::string open_share(FunctionText& f, int64_t count, int64_t at_a_time, const std::string& wish) {
     const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
     if (at_a_time == 1) return f.declare(wish, group);
