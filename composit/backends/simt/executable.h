@@ -32,8 +32,7 @@ class SimtExecutable : public runtime::Executable {
     struct Running;
 
     void run_all(const runtime::Run& run, std::vector<double>* seconds) const;
-    void run_steps(const std::vector<ProgramStep>& steps, Running& running,
-                   bool is_measured) const;
+    void run_steps(const std::vector<ProgramStep>& steps, Running& running, bool is_measured) const;
     void launch(const ProgramStep& step, Running& running) const;
     void report_fault(const Running& running) const;
 
@@ -43,7 +42,7 @@ class SimtExecutable : public runtime::Executable {
     std::vector<ir::kernel::Buffer> buffers_;
     std::vector<int> inputs_, outputs_;
     size_t kernel_count_ = 0;
-    int64_t arena_bytes_ = 0;                          // of temporaries
+    int64_t arena_bytes_ = 0;                             // of temporaries
     std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keep their memory
 
     mutable std::mutex mutex_;  // held while the launches of a run are asked for

@@ -119,9 +119,9 @@ std::vector<std::string> FunctionText::unflatten(const std::string& flat, const 
         std::string value = text("(", unsigned_index, ")", flat);
         if (inner > 1) value += text(" / ", inner);
         if (d > 0) value += text(" % ", extents[d]);
-        indices.push_back(declare(
-            d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d),
-            extents[d] == 1 ? "0" : text("(", index_, ")(", value, ")")));
+        indices.push_back(
+            declare(d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d),
+                    extents[d] == 1 ? "0" : text("(", index_, ")(", value, ")")));
     }
     return indices;
 }
@@ -169,7 +169,8 @@ std::string FunctionText::scratch_pointer(const std::string& wish, const std::st
     for (const Extra& extra : extras_)
         if (extra.address.of == Address::Of::scratch && extra.address.number == start)
             return extra.name;
-    extras_.push_back({claim_pointer(names, wish), type, is_written, {Address::Of::scratch, start}});
+    extras_.push_back(
+        {claim_pointer(names, wish), type, is_written, {Address::Of::scratch, start}});
     return extras_.back().name;
 }
 
@@ -208,8 +209,7 @@ FunctionText::Computed FunctionText::compute(
 }
 
 FunctionText::Computed FunctionText::compute_from(
-    const std::vector<Expr>& values,
-    const std::vector<c_family::KernelText::Argument>& arguments) {
+    const std::vector<Expr>& values, const std::vector<c_family::KernelText::Argument>& arguments) {
     Computed computed;
     std::map<int, int> uses = uses_of_arguments(values);
     const std::set<int> left_out = c_family::arguments_in_branches(values);
@@ -247,8 +247,7 @@ std::string FunctionText::parameter(const std::string& name, const std::string& 
 
 std::string FunctionText::start_line(const std::string& name, const std::string& type,
                                      bool is_written) const {
-    const std::string pointer =
-        text(dialect().global, is_written ? "" : "const ", type, "*");
+    const std::string pointer = text(dialect().global, is_written ? "" : "const ", type, "*");
     return text("    ", pointer, " ", name, " = (", pointer, ")(", name, "_memory + ", name,
                 "_start);\n");
 }

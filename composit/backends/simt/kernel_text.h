@@ -70,8 +70,7 @@ class FunctionText {
     const std::string& index() const { return index_; }  // "int"
     // Declares constants of the index type, named like `wish`, and returns the names.
     std::string declare(const std::string& wish, std::string_view value);
-    std::string declare(const std::string& type, const std::string& wish,
-                        std::string_view value);
+    std::string declare(const std::string& type, const std::string& wish, std::string_view value);
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
@@ -82,8 +81,7 @@ class FunctionText {
     // ----- memory
 
     // "x[i * 8 + j]", or the address itself for positions.
-    std::string element(const ir::kernel::Access& access,
-                        const std::vector<std::string>& indices);
+    std::string element(const ir::kernel::Access& access, const std::vector<std::string>& indices);
     // "(x + i * 8)": a pointer.
     std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices);
     std::string pointer(const ir::kernel::Access& access);
@@ -119,8 +117,8 @@ class FunctionText {
     Computed compute_from(const std::vector<ir::scalar::Expr>& values,
                           const std::vector<c_family::KernelText::Argument>& arguments);
 
-    // Tells the compiler of the group's threads, and of how many groups at a time a processor should
-    // have registers for.
+    // Tells the compiler of the group's threads, and of how many groups at a time a processor
+    // should have registers for.
     void bound(int64_t groups_at_a_time) { groups_at_a_time_ = groups_at_a_time; }
 
     // ----- end: puts the function's text into the kernel's, once, and adds a launch.

@@ -48,9 +48,8 @@ class FusedPrinter {
         double largest = static_cast<double>(ir::element_count(fused.pieces));
         for (const auto& parameter : kernel.printed.parameters)
             for (const int buffer : parameter.buffers)
-                largest = std::max(
-                    largest, static_cast<double>(
-                                 ir::element_count(buffer_of(buffer).shape)));
+                largest = std::max(largest,
+                                   static_cast<double>(ir::element_count(buffer_of(buffer).shape)));
         f_.index_type({static_cast<int64_t>(largest)}, {});
     }
 
@@ -106,8 +105,7 @@ class FusedPrinter {
         for (size_t a = 0; a < nest.accesses.size(); ++a)
             nest.accesses[a] = from_parts(nest.accesses[a], steps[a]);
         const int64_t count = ir::element_count(nest.extents);
-        const auto middle =
-            nest.accesses.begin() + static_cast<std::ptrdiff_t>(map.inputs.size());
+        const auto middle = nest.accesses.begin() + static_cast<std::ptrdiff_t>(map.inputs.size());
         const std::string i = f_.names.claim("i");
         f_.code.add("#pragma unroll 4");
         f_.code.open(text("for (", f_.index(), " ", i, " = ", thread_, "; ", i, " < ", count, "; ",
@@ -145,10 +143,18 @@ class FusedPrinter {
         const std::vector<std::string> kept = with_pieces(f_.unflatten(row, loops.kept, "jklmno"));
         const Combining::State state = c.claim(f_.names);
         add(c.declare(state));
-        const std::string e = f_.names.claim("e");
+        std::string e;
         f_.code.add("#pragma unroll 8");
-        f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e, " += ",
-                          warp, ")"));
+        if (count % warp == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f_.names.claim("first");
+            f_.code.open(text("for (int ", first, " = 0; ", first, " < ", count, "; ", first,
+                              " += ", warp, ")"));
+            e = f_.declare("int", "e", text(first, " + ", lane_));
+        } else {
+            e = f_.names.claim("e");
+            f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e,
+                              " += ", warp, ")"));
+        }
         std::vector<std::string> at = kept;
         const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
         at.insert(at.end(), ordered.begin(), ordered.end());
@@ -190,8 +196,7 @@ class FusedPrinter {
 bool works_together(const Fused& fused, const ir::kernel::Program& program) {
     if (bytes_of_locals(fused, program) > most_local_bytes) return false;
     return std::all_of(fused.members.begin(), fused.members.end(), [](const Member& member) {
-        if (const auto* reduce = std::get_if<Reduce>(&member.kernel.body))
-            return has_rows(*reduce);
+        if (const auto* reduce = std::get_if<Reduce>(&member.kernel.body)) return has_rows(*reduce);
         return std::holds_alternative<Map>(member.kernel.body);
     });
 }
@@ -208,8 +213,7 @@ void print_body(KernelText& kernel, const Fused& fused) {
         std::visit(
             [&](const auto& body) {
                 using Kind = std::remove_cvref_t<decltype(body)>;
-                if constexpr (!std::is_same_v<Kind, ir::kernel::Contract> &&
-                              !std::is_same_v<Kind, ir::kernel::Pack> &&
+                if constexpr (!std::is_same_v<Kind, ir::kernel::Pack> &&
                               !std::is_same_v<Kind, Fused> &&
                               !std::is_same_v<Kind, ir::kernel::Repeat> &&
                               !std::is_same_v<Kind, ir::kernel::Foreign>)

@@ -76,11 +76,11 @@ class MapPrinter {
     void print_elements(int64_t count) {
         const std::string element = f_.thread_number(count);
         const std::vector<std::string> indices = f_.unflatten(element, nest_.extents, "jklmno");
-        const FunctionText::Computed computed = f_.compute(
-            map_.values,
-            {nest_.accesses.begin(),
-             nest_.accesses.begin() + static_cast<std::ptrdiff_t>(map_.inputs.size())},
-            indices);
+        const FunctionText::Computed computed =
+            f_.compute(map_.values,
+                       {nest_.accesses.begin(),
+                        nest_.accesses.begin() + static_cast<std::ptrdiff_t>(map_.inputs.size())},
+                       indices);
         for (const std::string& line : computed.lines) f_.code.add(line);
         for (size_t j = 0; j < map_.outputs.size(); ++j)
             f_.code.add(f_.element(output(j), indices) + " = " + computed.results[j] + ";");
@@ -105,8 +105,7 @@ class MapPrinter {
     std::string pointer_to(const Access& access, bool is_written,
                            const std::vector<std::string>& indices) {
         return text("*(", f_.dialect().global, is_written ? "" : "const ",
-                    packet_type(access.dtype, packet_), "*)",
-                    f_.place(at_packet(access), indices));
+                    packet_type(access.dtype, packet_), "*)", f_.place(at_packet(access), indices));
     }
     static std::string component(const std::string& type, bool is_written,
                                  const std::string& packet, const std::string& v) {

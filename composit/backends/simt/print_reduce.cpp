@@ -74,8 +74,7 @@ class ReducePrinter {
         std::vector<std::string> indices = kept;
         const std::vector<std::string> ordered = f.unflatten(e, loops_.ordered, "rstuvw");
         indices.insert(indices.end(), ordered.begin(), ordered.end());
-        const FunctionText::Computed computed =
-            f.compute({reduce_.value}, loops_.inputs, indices);
+        const FunctionText::Computed computed = f.compute({reduce_.value}, loops_.inputs, indices);
         add(f, computed.lines);
         add(f, c.add(state, computed.results[0], e, computed.names));
     }
@@ -106,8 +105,8 @@ class ReducePrinter {
         const std::string wish = is_written ? "partial" : "given";
         state.value = f.scratch_pointer(wish, c.type(), place.values, is_written);
         if (c.finds_position())
-            state.position = f.scratch_pointer(wish + "_at", c.position_type(), place.positions,
-                                               is_written);
+            state.position =
+                f.scratch_pointer(wish + "_at", c.position_type(), place.positions, is_written);
         return state;
     }
 
@@ -159,7 +158,7 @@ class ReducePrinter {
     };
     Range range_of_block(FunctionText& f, const std::string& block) {
         if (blocks_ == 1) return {"0", text(count_)};
-        const std::string begin = f.declare("begin", text(block, " * ", block_length));
+        const std::string begin = f.declare("start", text(block, " * ", block_length));
         if (count_ % block_length == 0) return {begin, text(begin, " + ", block_length)};
         return {begin, f.declare("end", text(begin, " + ", block_length, " < ", count_, " ? ",
                                              begin, " + ", block_length, " : ", count_))};
@@ -170,16 +169,15 @@ class ReducePrinter {
         const int64_t chains = rows_ * blocks_;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " % ", lane_count));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
-        std::string chain = f.declare(
-            blocks_ > 1 ? "chain" : "row",
-            text(group, " * ", rows_of_group, " + ", thread, " / ", lane_count));
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        std::string chain =
+            f.declare(blocks_ > 1 ? "chain" : "row",
+                      text(group, " * ", rows_of_group, " + ", thread, " / ", lane_count));
         // Threads behind the last row take part in what the group does together.
         if (chains % rows_of_group != 0) {
             const std::string wished = chain;
-            chain = f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ",
-                                           chains - 1));
+            chain =
+                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
         }
         std::string row = chain, block = "0";
         if (blocks_ > 1) {
@@ -190,12 +188,19 @@ class ReducePrinter {
         const Range range = range_of_block(f, block);
         const Combining::State state = c.claim(f.names);
         add(f, c.declare(state));
-        const std::string e = f.names.claim("e");
-        const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
         f.code.add("#pragma unroll 8");
-        f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end, "; ",
-                         e, " += ", lane_count, ")"));
-        add_element(f, c, state, kept, e);
+        if (count_ % lane_count == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f.names.claim("first");
+            f.code.open(text("for (", f.index(), " ", first, " = ", range.begin, "; ", first, " < ",
+                             range.end, "; ", first, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, f.declare("e", text(first, " + ", lane)));
+        } else {
+            const std::string e = f.names.claim("e");
+            const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
+            f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end,
+                             "; ", e, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, e);
+        }
         f.code.close();
         print_halving(f, c, state, thread, lane, "", lane_count / 2, shared_lanes(f, c, ""));
         Place place;
@@ -227,19 +232,17 @@ class ReducePrinter {
         const int64_t strips = blocks_of(rows_, columns_of_group);
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " / ", columns_of_group));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
         std::string strip = group, block = "0";
         if (blocks_ > 1) {
             strip = text(group, " / ", blocks_);
             block = f.declare("block", text(group, " % ", blocks_));
         }
-        std::string column = f.declare("column", text(strip, " * ", columns_of_group, " + ",
-                                                      thread, " % ", columns_of_group));
+        std::string column = f.declare(
+            "column", text(strip, " * ", columns_of_group, " + ", thread, " % ", columns_of_group));
         if (rows_ % columns_of_group != 0) {
             const std::string wished = column;
-            column =
-                f.declare("last", text(wished, " < ", rows_, " ? ", wished, " : ", rows_ - 1));
+            column = f.declare("last", text(wished, " < ", rows_, " ? ", wished, " : ", rows_ - 1));
         }
         const std::vector<std::string> kept = f.unflatten(column, loops_.kept, "jklmno");
         const Range range = range_of_block(f, block);
@@ -271,8 +274,8 @@ class ReducePrinter {
                 add(f, c.combine(Combining::at(state, text("[", j, "]")),
                                  Combining::at(state, text("[", j + half, "]"))));
         const std::string apart = text(" * ", columns_of_group);
-        print_halving(f, c, Combining::at(state, "[0]"), thread, lane, apart,
-                      threads_of_column / 2, shared_lanes(f, c, apart));
+        print_halving(f, c, Combining::at(state, "[0]"), thread, lane, apart, threads_of_column / 2,
+                      shared_lanes(f, c, apart));
         Combining::State partials;
         std::string chain;
         if (blocks_ > 1) {
@@ -299,14 +302,13 @@ class ReducePrinter {
         const int64_t teams = group_threads / team, chains = rows_ * parts;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string member = f.declare("int", "member", text(thread, " % ", team));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
         std::string chain =
             f.declare("chain", text(group, " * ", teams, " + ", thread, " / ", team));
         if (chains % teams != 0) {
             const std::string wished = chain;
-            chain = f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ",
-                                           chains - 1));
+            chain =
+                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
         }
         std::string row = chain, first = "";
         if (parts > 1) {
@@ -315,7 +317,7 @@ class ReducePrinter {
         }
         const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
         const Combining::State given = partials_in(f, c, given_, false);
-        const std::string begin = f.declare("begin", text(first, member, " * ", each));
+        const std::string begin = f.declare("start", text(first, member, " * ", each));
         const Combining::State state = c.claim(f.names);
         const std::string k = f.names.claim("k");
         add(f, c.declare_array(state, each));
@@ -324,8 +326,8 @@ class ReducePrinter {
         add(f, c.clear(Combining::at(state, "[" + k + "]")));
         f.code.open(text("if (", begin, " + ", k, " < ", count, ")"));
         add(f, c.assign(Combining::at(state, "[" + k + "]"),
-                        Combining::at(given, text("[", row, " * ", count, " + ", begin, " + ", k,
-                                                  "]"))));
+                        Combining::at(given,
+                                      text("[", row, " * ", count, " + ", begin, " + ", k, "]"))));
         f.code.close();
         f.code.close();
         for (int64_t step = 1; step < each; step *= 2)
@@ -369,8 +371,6 @@ class ReducePrinter {
 
 }  // namespace
 
-void print_body(KernelText& kernel, const Reduce& reduce) {
-    ReducePrinter(kernel, reduce).print();
-}
+void print_body(KernelText& kernel, const Reduce& reduce) { ReducePrinter(kernel, reduce).print(); }
 
 }  // namespace composit::simt
