@@ -24,7 +24,8 @@ EOF
 )
     export COMPOSIT_NVRTC
 fi
-export PYTHONPATH="$PWD/build/gpu/python:$PWD/tests:$PWD/benchmarks/python${PYTHONPATH:+:$PYTHONPATH}"
+PYTHONPATH="$PWD/build/gpu/python${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH
 export COMPOSIT_CACHE="${COMPOSIT_CACHE:-$PWD/build/gpu/cache}"
 
 # stage NAME SECONDS command…
