@@ -1,9 +1,11 @@
 """Options and fixtures that all tests share."""
 
+import functools
 import gc
 import os
 import random
 import signal
+import subprocess
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -182,6 +184,38 @@ class Golden:
 @pytest.fixture
 def golden(request):
     return Golden(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def backend_library(tmp_path_factory):
+    """A function: the library of examples/backend/NAME.cpp, compiled once."""
+    folder = tmp_path_factory.mktemp("backends")
+
+    @functools.cache
+    def compiled(name):
+        import composit
+
+        package = Path(composit.__file__).parent
+        source = Path(__file__).parents[1] / "examples" / "backend" / f"{name}.cpp"
+        library = folder / f"{name}.so"
+        subprocess.run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared",
+                        "-fPIC", "-I", package / "include", source, "-o", library,
+                        package / "libcomposit.so"], check=True)  # fmt: skip
+        return library
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def apart(backend_library):
+    """The name of a device with memory of its own, in this process from now on."""
+    import ctypes
+
+    import composit
+
+    assert composit.devices
+    ctypes.CDLL(str(backend_library("apart")))
+    return "apart:0"
 
 
 def pytest_sessionfinish(session):

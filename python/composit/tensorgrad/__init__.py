@@ -19,5 +19,9 @@ __all__ = [
 
 
 def is_cuda_available() -> bool:
-    """Whether a device cuda is registered: none is built in."""
-    return DEVICE.CUDA in storage.StorageDispatch._DISPATCH
+    """Whether there is a CUDA device, or one is registered under that name."""
+    try:
+        storage.StorageDispatch.get(DEVICE.CUDA)
+    except NotImplementedError:
+        return False
+    return True

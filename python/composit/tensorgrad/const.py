@@ -8,6 +8,7 @@ class DEVICE(str, Enum):  # noqa: UP042, its str() is DTYPE.FLOAT32
 
     CPU = "cpu"
     CUDA = "cuda"
+    OPENCL = "opencl"
 
 
 class DTYPE(str, Enum):  # noqa: UP042, its str() is DTYPE.FLOAT32
@@ -59,4 +60,5 @@ def device_of(value: "DEVICE | str | None") -> "DEVICE | str":
     try:
         return DEVICE(value)
     except ValueError:
-        return str(value)
+        name = str(value)
+        return device_of(name[:-2]) if name.endswith(":0") else name

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-import composit.torch as torch
 from composit._core import with_location
-from composit.tensorgrad.const import DEVICE, OP
+from composit.tensorgrad.const import OP
 from composit.tensorgrad.ops import OpDispatch
 
 
@@ -28,11 +27,13 @@ def backward(root: Any, upstream: Any, destroy_graph: bool) -> None:
                     f"{root.shape}. The same is required."
                 )
             )
-    if root.device == DEVICE.CPU:
-        g = np.ones(root.shape) if given is None else np.asarray(given)
-        g = g.astype(root.dtype.value, copy=False)
+    if root._of is not None:
+        storage = root._storage
+        g = np.ones(root.shape) if given is None else given
         root._of.grad = None
-        root._of.backward(torch.from_numpy(g), retain_graph=not destroy_graph)
+        root._of.backward(
+            storage.wrapped(storage.tensor(g, root.dtype)), retain_graph=not destroy_graph
+        )
     else:
         _on_device(root, given)
     if destroy_graph:

@@ -1,4 +1,4 @@
-"""Optimisers: composit.torch's on the CPU, the same formulas elsewhere."""
+"""Optimisers: composit.torch's where composit computes, the same formulas elsewhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import composit.torch as torch
 from composit._core import with_location
-from composit.tensorgrad.const import DEVICE
 from composit.tensorgrad.ctx import no_grad
 from composit.tensorgrad.tensor import Tensor
 
@@ -31,7 +30,7 @@ class Optimizer:
 
     def step(self) -> None:
         """One step of all parameters."""
-        if all(each.device == DEVICE.CPU for each in self.parameters):
+        if all(each._of is not None for each in self.parameters):
             self._cpu_optimizer().step()
             return
         with no_grad():

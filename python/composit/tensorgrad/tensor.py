@@ -25,8 +25,8 @@ class Tensor(creation.Creation):
     before backward), `requires_grad`, `name`, `dtype`, `device`, `shape`, `ndim`.
     """
 
-    _of: Any = None  # the tensor of composit.torch, on the CPU
-    _raw: Any = None  # the array, on other devices
+    _of: Any = None  # the tensor of composit.torch, where composit computes
+    _raw: Any = None  # the array, on devices that others registered
     _raw_grad: Any = None
     _op: Any = None
     _children: tuple[Tensor, ...] = ()
@@ -43,8 +43,8 @@ class Tensor(creation.Creation):
         storage = StorageDispatch.get(device)
         self._device, self._op, self._children = device, None, ()
         made = storage.tensor(data, dtype)
-        if device == DEVICE.CPU:
-            self._of, self._raw = torch.from_numpy(made), None
+        if storage.is_computed:
+            self._of, self._raw = storage.wrapped(made), None
             self._of.requires_grad_(self.requires_grad and dtype in _FLOATS)
         else:
             self._of, self._raw, self._raw_grad = None, made, None
@@ -53,8 +53,8 @@ class Tensor(creation.Creation):
 
     @property
     def data(self) -> Any:
-        """The array; on the CPU a copy."""
-        return self._raw if self._of is None else self._of.detach().numpy()
+        """The array: NumPy's on the CPU, composit.numpy's on composit's other devices; a copy."""
+        return self._raw if self._of is None else self._storage.unwrapped(self._of)
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -70,14 +70,18 @@ class Tensor(creation.Creation):
                 self._raw_grad = self._storage.zeros(self.shape, self.dtype)
             return self._raw_grad
         found = self._of.grad
-        return np.zeros(self.shape, self.dtype.value) if found is None else found.numpy()
+        if found is None:
+            return self._storage.zeros(self.shape, self.dtype)
+        return self._storage.unwrapped(found)
 
     @grad.setter
     def grad(self, value: Any) -> None:
         if self._of is None:
             self._raw_grad = value
         elif self._of.requires_grad:
-            self._of.grad = None if value is None else torch.from_numpy(np.array(value))
+            storage = self._storage
+            dtype = self.dtype
+            self._of.grad = None if value is None else storage.wrapped(storage.tensor(value, dtype))
 
     @property
     def _storage(self) -> Any:
@@ -111,7 +115,7 @@ class Tensor(creation.Creation):
 
     def numpy(self) -> np.ndarray:
         """The numbers as NumPy's array."""
-        return np.asarray(self._storage.numpy(self._raw)) if self._of is None else self.data
+        return np.asarray(self._storage.numpy(self.data))
 
     def tolist(self) -> Any:
         """The numbers in lists, one alone as a number."""
@@ -415,7 +419,7 @@ def made_by(op: OP, operands: list[Tensor], options: dict[str, Any]) -> Tensor:
     made.name = None
     made._device = operands[0].device
     made.requires_grad = is_grad_enabled() and any(each.requires_grad for each in operands)
-    if made._device == DEVICE.CPU:
+    if operands[0]._of is not None:
         made._of, made._op = COMPUTED[op](*(each._of for each in operands), **options), op
         if made.requires_grad and made._of.requires_grad:
             made._of.retain_grad()

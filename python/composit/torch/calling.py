@@ -197,7 +197,9 @@ def call_now(
     again: Any = None
     try:
         # Numbers of Python that it computes are not rounded as the caller rounds.
-        result = places.joined(_core.called(function, *plain, **named), plain)
+        result = _core.called(function, *plain, **named)
+        if function is not places.transfer:
+            result = places.joined(result, plain)
         if is_view:
             result = as_views(result, plain[0])
     except NotSupported:

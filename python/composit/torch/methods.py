@@ -149,7 +149,7 @@ def _zero(self: Tensor) -> Tensor:
 def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """The diagonal becomes one value."""
     length = min(self.shape)
-    numbers = calling.functions["arange"](length)
+    numbers = calling.functions["arange"](length, device="cpu")
     _set_item(self, (numbers,) * self.ndim, fill_value)
     return self
 
@@ -169,7 +169,7 @@ def _where(self: Any, condition: Any, other: Any) -> Any:
 
 def _apply(self: Any, callable: Any) -> Any:
     """Each element becomes callable(element), by Python."""
-    values = np.vectorize(callable, otypes=[self.dtype.numpy])(self.detach().numpy())
+    values = np.vectorize(callable, otypes=[self.dtype.numpy])(self.detach().numpy(force=True))
     return _copy(self, calling.functions["from_numpy"](values))
 
 

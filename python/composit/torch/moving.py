@@ -13,10 +13,6 @@ from composit.torch.functions.indexing import get_item, index_put, set_item
 _devices = _core.devices
 
 
-def _transfer(input: Any, place: str) -> Any:
-    return _devices.transfer(input, place)
-
-
 def moved(tensor: Any, place: str) -> Any:
     """The tensor on the device of that full name: itself where it lies there; else its values are
     copied at once. Of a recorded one gradients come back to where it lies."""
@@ -24,7 +20,7 @@ def moved(tensor: Any, place: str) -> Any:
         return tensor
     if is_recorded(tensor) or not tensor._lazy.has_value():
         steps.interrupt()
-        return calling.call_now(_transfer, "to_copy", False, (tensor, place), {})
+        return calling.call_now(places.transfer, "to_copy", False, (tensor, place), {})
     steps.check_not_capturing("it copies values to another device")
     settling.settle(tensor)
     made = object.__new__(calling._made["Tensor"])
@@ -63,6 +59,9 @@ def on_one_device(
     tensors of the CPU without dimensions, and those that say places. RuntimeError where not; None
     where the tensors are not at fault."""
     is_indexing = function in _indexing
+    if function is set_item and not _all_of(args[1]) and len(args) > 2:  # it copies, as copy_ does
+        args = (*args[:2], _with_moved(args[2], places.place_of(args[0]), True))
+        return args, kwargs
     tensors = [x for x in _all_of((args, kwargs)) if x._seen.ndim or places.place_of(x) != "cpu"]
     if is_indexing:
         at = {id(x) for x in _all_of(args[1])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -101,6 +102,8 @@ _entered = _Entered()
 
 
 def _parsed(text: str) -> tuple[str, int | None]:
+    if not text:
+        raise RuntimeError(with_location("Device string must not be empty"))
     kind, colon, number = text.partition(":")
     if colon and not (number.isascii() and number.isdigit()):
         raise RuntimeError(with_location(f"Invalid device string: '{text}'"))
@@ -268,7 +271,39 @@ _makers = (
 )  # fmt: skip
 
 
+def make_modules_on_devices(classes: list[Any]) -> None:
+    """Makes what classes with a `device` make, and what their bases do, on it."""
+    for kind in {base for each in classes for base in each.__mro__ if base is not object}:
+        init = kind.__dict__.get("__init__")
+        names = () if init is None else inspect.signature(init).parameters
+        if "device" in names:
+            kind.__init__ = _made_within(init, list(names).index("device"))
+
+
+def _made_within(init: Callable[..., None], place: int) -> Callable[..., None]:
+    """An __init__ whose `device`, the argument at a place, says where new tensors are made in it."""
+
+    @functools.wraps(init)
+    def made(*args: Any, **kwargs: Any) -> None:
+        device = args[place] if len(args) > place else kwargs.get("device")
+        if device is None:
+            init(*args, **kwargs)
+            return
+        token = _present.set(full_name(device))
+        try:
+            init(*args, **kwargs)
+        finally:
+            _present.reset(token)
+
+    return made
+
+
 # ----- from one device to another
+
+
+def transfer(input: LazyTensor, place: str) -> LazyTensor:
+    """The node that moves a value."""
+    return _devices.transfer(input, place)
 
 
 def joined(result: Any, operands: Any) -> Any:

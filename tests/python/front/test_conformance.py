@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import composit
 from composit import _core, conformance
 
 OUTSIDE = Path(__file__).parents[2] / "backends" / "outside" / "numpy_backend.py"
-SKELETON = Path(__file__).parents[3] / "examples" / "backend" / "skeleton.cpp"
 
 
 def test_interpreter(capsys):
@@ -25,13 +23,9 @@ def test_one_folder(capsys):
     assert "numpy_outside" in _core.backends.names()
 
 
-def test_one_file_of_cpp(tmp_path):
+def test_one_file_of_cpp(backend_library):
     """In a process of its own, which ends with the library that it loaded."""
-    package = Path(composit.__file__).parent
-    library = tmp_path / "skeleton.so"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
-                    "-I", package / "include", SKELETON, "-o", library,
-                    package / "libcomposit.so"], check=True)  # fmt: skip
+    library = backend_library("skeleton")
     command = [sys.executable, "-W", "ignore", "-m", "composit.conformance", "skeleton"]
     ran = subprocess.run([*command, "--load", library], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -20,6 +20,7 @@ class Storage:
     """
 
     DEVICE: ClassVar[Any]
+    is_computed: ClassVar[bool] = False  # whether composit computes there, and nobody registers
 
     @classmethod
     def tensor(cls, data: Any, dtype: DTYPE) -> Any:

@@ -114,7 +114,7 @@ def jvp(
 def _rows(output: Any, inputs: list[Any], create_graph: bool, strict: bool, name: str) -> list[Any]:
     """The Jacobian of one output by each input."""
     flat = output.reshape(-1)
-    ones = calling.functions["eye"](flat.numel(), dtype=flat.dtype)
+    ones = calling.functions["eye"](flat.numel(), dtype=flat.dtype, device=flat.device)
     rows = [
         _gradients([flat], inputs, [ones[i]], create_graph, strict, name)
         for i in range(flat.numel())

@@ -30,7 +30,7 @@ def _numerical(
     func: Function, inputs: tuple[Any, ...], place: int, eps: float
 ) -> list[np.ndarray[Any, Any]]:
     """Central differences by one input: for each output (elements of the input, of the output)."""
-    values = inputs[place].detach().numpy()
+    values = inputs[place].detach().numpy(force=True)
     rows: list[list[Any]] = []
     for number in range(values.size):
         sides = []
@@ -41,7 +41,7 @@ def _numerical(
             args[place] = calling.functions["from_numpy"](moved).requires_grad_()
             with enable_grad():
                 sides.append(
-                    [y.detach().numpy().reshape(-1) for y in _outputs_of(func, tuple(args))]
+                    [y.detach().numpy(force=True).reshape(-1) for y in _outputs_of(func, tuple(args))]
                 )
         rows.append([(high - low) / (2 * eps) for high, low in zip(*sides)])
     return [np.stack(parts) if parts else np.empty((0, 0)) for parts in zip(*rows)]
@@ -59,7 +59,7 @@ def _analytical(outputs: list[Any], x: Any) -> list[np.ndarray[Any, Any]]:
             if y.requires_grad:
                 (gradient,) = grad(y, x, flow, retain_graph=True, allow_unused=True)
             columns.append(np.zeros(x.numel()) if gradient is None
-                           else gradient.detach().numpy().reshape(-1))  # fmt: skip
+                           else gradient.detach().numpy(force=True).reshape(-1))  # fmt: skip
         found.append(np.stack(columns, 1) if columns else np.empty((x.numel(), 0)))
     return found
 
@@ -99,11 +99,11 @@ def _along_directions(
     if isinstance(total, TensorBase) and is_recorded(total):
         gradients = grad(total, wanted, allow_unused=True)
     for place, gradient in zip(chosen, gradients):
-        values = given[place].detach().numpy()
+        values = given[place].detach().numpy(force=True)
         direction = _numbers(values.shape, values.dtype, 0.5)
         slope = 0.0
         if gradient is not None:
-            slope = float((np.conj(gradient.detach().numpy()) * direction).real.sum())
+            slope = float((np.conj(gradient.detach().numpy(force=True)) * direction).real.sum())
         sides = []
         for step in (eps, -eps):
             args = list(given)

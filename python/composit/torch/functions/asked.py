@@ -54,8 +54,8 @@ def multinomial(
 @_method
 def map_(self: Any, tensor: Any, callable: Any) -> Any:
     """Each element becomes callable(element, the other's), by Python."""
-    other = tensor.detach().expand_as(self).numpy()
-    made = np.vectorize(callable, otypes=[self.dtype.numpy])(self.detach().numpy(), other)
+    other = tensor.detach().expand_as(self).numpy(force=True)
+    made = np.vectorize(callable, otypes=[self.dtype.numpy])(self.detach().numpy(force=True), other)
     return self.copy_(calling.functions["from_numpy"](made))
 
 

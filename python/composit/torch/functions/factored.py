@@ -117,7 +117,7 @@ def histogramdd(
     """How many points (the last dimension are coordinates) are in each box, and the edges. bins:
     numbers of equal parts, or each dimension's edges; range: least and largest, one after the
     other."""
-    points = input.detach().reshape(-1, input.shape[-1]).numpy()
+    points = input.detach().reshape(-1, input.shape[-1]).numpy(force=True)
     count = points.shape[1]
     given = [bins] * count if isinstance(bins, int) else list(bins)
     if len(given) != count:
@@ -126,9 +126,9 @@ def histogramdd(
                 f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
             )
         )
-    parts = [x.detach().numpy() if isinstance(x, calling.TensorBase) else x for x in given]
+    parts = [x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given]
     ends = None if range is None else np.reshape(range, (count, 2)).tolist()
-    weights = None if weight is None else weight.detach().reshape(-1).numpy()
+    weights = None if weight is None else weight.detach().reshape(-1).numpy(force=True)
     found, edges = np.histogramdd(points, parts, ends, density, weights)
     made = calling.functions["from_numpy"]
     return pair("histogramdd", "hist", "bin_edges")(

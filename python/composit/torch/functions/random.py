@@ -46,7 +46,7 @@ class Generator:
 
     def get_state(self) -> Any:
         """Where it is, as a tensor."""
-        return calling.functions["tensor"]([self._seed, self._count])
+        return calling.functions["tensor"]([self._seed, self._count], device="cpu")
 
     def set_state(self, state: Any) -> Generator:
         """Goes on from a state."""

@@ -14,7 +14,7 @@ def additive(mask: Any, dtype: Any) -> Any:
     """What is added to scores: -inf where a mask of booleans is True."""
     if mask is None or mask.dtype.name != "bool":
         return mask
-    zeros = calling.functions["zeros"](*mask.shape, dtype=dtype)
+    zeros = calling.functions["zeros"](*mask.shape, dtype=dtype, device=mask.device)
     return zeros.masked_fill(mask, float("-inf"))
 
 
@@ -74,7 +74,7 @@ def multi_head_attention_forward(
     k = heads(k) if static_k is None else static_k
     v = heads(v) if static_v is None else static_v
     if add_zero_attn:
-        nothing = calling.functions["zeros"](batch * num_heads, 1, size, dtype=k.dtype)
+        nothing = k.new_zeros(batch * num_heads, 1, size)
         k, v = cat([k, nothing], 1), cat([v, nothing], 1)
         masks = longer(masks)
     scores = (q * (1 / math.sqrt(size))) @ k.transpose(1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit.torch import parts
+from composit.torch import parts, places
 from composit.torch.nn.modules import (
     activations,
     attention,
@@ -43,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 _part = parts.getter(__name__)
+places.make_modules_on_devices([globals()[name] for name in __all__])
 
 # PyTorch's names of base classes.
 _bases = {

@@ -24,7 +24,7 @@ class UninitializedParameter(Parameter):
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Gives it a shape; it is an ordinary parameter of zeros then."""
         object.__setattr__(self, "__class__", Parameter)
-        self.data = functions["zeros"](tuple(shape))
+        self.data = functions["zeros"](tuple(shape), device=device or self.device)
 
     def __repr__(self) -> str:
         return "<UninitializedParameter>"

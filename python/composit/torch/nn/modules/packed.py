@@ -20,7 +20,8 @@ def run(module: Any, packed: Any, given: Any, step: Callable[..., Any]) -> tuple
     if given is None:
         sizes = (module.proj_size or module.hidden_size, module.hidden_size)
         count = module.num_layers * len(sides)
-        given = [functions["zeros"](count, batch, size, dtype=packed.data.dtype)
+        given = [functions["zeros"](count, batch, size, dtype=packed.data.dtype,
+                                    device=packed.data.device)
                  for size in sizes[: 2 if module.mode == "LSTM" else 1]]  # fmt: skip
     else:
         given = [rnn.permuted(state, packed.sorted_indices) for state in given]

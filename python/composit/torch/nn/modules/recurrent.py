@@ -224,7 +224,7 @@ class RNNCellBase(Module):
 
     def _zeros(self, input: Any) -> Any:
         shape = (*input.shape[:-1], self.hidden_size)
-        return calling.functions["zeros"](*shape, dtype=input.dtype)
+        return calling.functions["zeros"](*shape, dtype=input.dtype, device=input.device)
 
     def _step(self, name: str, step: Any, input: Any, *states: Any) -> Any:
         if input.shape[-1] != self.input_size:

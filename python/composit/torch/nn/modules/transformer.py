@@ -212,5 +212,5 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
         """-inf above the diagonal: nothing that comes later is attended to."""
-        full = calling.functions["full"]((sz, sz), float("-inf"), dtype=dtype)
+        full = calling.functions["full"]((sz, sz), float("-inf"), dtype=dtype, device=device)
         return calling.functions["triu"](full, 1)

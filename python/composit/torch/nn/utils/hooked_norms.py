@@ -137,8 +137,8 @@ def spectral_norm(
     weight, hook = _parameter(module, name), _SpectralNorm(name, n_power_iterations, dim, eps)
     with no_grad():
         rows, columns = hook.matrix(weight).shape
-        u = hook.unit(functions["empty"](rows, dtype=weight.dtype).normal_(0, 1))
-        v = hook.unit(functions["empty"](columns, dtype=weight.dtype).normal_(0, 1))
+        u = hook.unit(weight.new_empty(rows).normal_(0, 1))
+        v = hook.unit(weight.new_empty(columns).normal_(0, 1))
     del module._parameters[name]
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.detach())

@@ -41,8 +41,11 @@ class PackedSequence(_Fields):
         return type(self)(data, *self[1:])
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """The same with data of another dtype."""
-        return self._with(self.data.to(*args, **kwargs))
+        """The same with data of another dtype, or on another device with the order of its
+        sequences."""
+        data = self.data.to(*args, **kwargs)
+        orders = [x if x is None else x.to(data.device) for x in self[2:]]
+        return type(self)(data, self.batch_sizes, *orders)
 
     def double(self) -> Any:
         """With data in float64."""
@@ -53,13 +56,17 @@ class PackedSequence(_Fields):
         return self._with(self.data.float())
 
     def cpu(self) -> Any:
-        """Itself."""
-        return self
+        """With data in the host's memory."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Any:
+        """With data on a CUDA device."""
+        return self.to("cuda" if device is None else device)
 
     @property
     def is_cuda(self) -> bool:
-        """False."""
-        return False
+        """Whether data lie on a CUDA device."""
+        return self.data.is_cuda
 
     def is_pinned(self) -> bool:
         """False."""
@@ -70,7 +77,8 @@ def invert_permutation(permutation: Any) -> Any:
     """The permutation that undoes one; None of None."""
     if permutation is None:
         return None
-    return functions["tensor"](np.argsort(_integers(permutation), kind="stable"))
+    device = permutation.device if isinstance(permutation, TensorBase) else None
+    return functions["tensor"](np.argsort(_integers(permutation), kind="stable"), device=device)
 
 
 def _integers(values: Any) -> Any:
@@ -79,7 +87,7 @@ def _integers(values: Any) -> Any:
 
 
 def _selected(values: Any, places: Any, axis: int = 0) -> Any:
-    return functions["index_select"](values, axis, functions["tensor"](places))
+    return functions["index_select"](values, axis, functions["tensor"](places, device=values.device))
 
 
 def pack_padded_sequence(
@@ -119,10 +127,10 @@ def pack_padded_sequence(
     batch = order[place]
     rows = batch * times + time if batch_first else time * len(counts) + batch
     data = _selected(input.flatten(0, 1), rows)
-    sizes = functions["tensor"](is_there.sum(axis=1))
+    sizes = functions["tensor"](is_there.sum(axis=1), device="cpu")
     if enforce_sorted:
         return PackedSequence(data, sizes)
-    return PackedSequence(data, sizes, functions["tensor"](order))
+    return PackedSequence(data, sizes, functions["tensor"](order, device=data.device))
 
 
 def pad_packed_sequence(
@@ -150,9 +158,9 @@ def pad_packed_sequence(
     rows = np.full((times, batch), data.shape[0], np.int64)
     rows[:longest] = np.where(columns < sizes[:, None], starts[:, None] + columns, data.shape[0])
     rows = rows.T if batch_first else rows
-    padding = functions["full"]((1, *data.shape[1:]), padding_value, dtype=data.dtype)
+    padding = data.new_full((1, *data.shape[1:]), padding_value)
     found = _selected(functions["cat"]([data, padding]), rows.reshape(-1))
-    return found.unflatten(0, rows.shape), functions["tensor"](counts[columns])
+    return found.unflatten(0, rows.shape), functions["tensor"](counts[columns], device="cpu")
 
 
 def pad_sequence(
@@ -172,7 +180,7 @@ def pad_sequence(
     for x in parts:
         missing = times - x.shape[0]
         if missing:
-            more = functions["full"]((missing, *x.shape[1:]), padding_value, dtype=x.dtype)
+            more = x.new_full((missing, *x.shape[1:]), padding_value)
             x = functions["cat"]([x, more] if padding_side == "right" else [more, x])
         padded.append(x)
     return functions["stack"](padded, 0 if batch_first else 1)

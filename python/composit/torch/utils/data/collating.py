@@ -32,6 +32,8 @@ def default_convert(data: Any) -> Any:
 def default_collate(batch: Any) -> Any:
     """A batch of samples: tensors are stacked, numbers become tensors, structures are kept."""
     first = batch[0]
+    if isinstance(first, TensorBase) and not first.is_cpu:  # type: ignore[attr-defined]
+        return calling.functions["stack"]([x.detach() for x in batch])  # type: ignore[attr-defined]
     if isinstance(first, TensorBase):
         values = [x.detach().numpy() for x in batch]  # type: ignore[attr-defined]
         return _stacked(values)
