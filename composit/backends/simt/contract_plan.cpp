@@ -3,6 +3,7 @@
 #include "composit/backends/simt/contract_plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace composit::simt {
 namespace {
@@ -27,13 +28,21 @@ constexpr Choice of_eight_bytes[] = {
     {{128, 8, 8, 4, 1}, 0.2},
     {{8, 128, 8, 1, 4}, 0.2},
 };
-// One thread an element reads two numbers for each multiply-add.
-constexpr double plain_speed = 0.05;
+// One thread an element reads two numbers for each multiply-add; slower where neighbouring threads
+// read far from one another.
+constexpr double plain_speed = 0.05, scattered_speed = 0.01;
 constexpr double cost_of_launch = 20000;  // multiply-adds of a processor in the time of one
 constexpr double cost_of_partial = 16;    // a sum that is written and read again
 constexpr int64_t most_partial_bytes = int64_t{1} << 28;
 
 int64_t groups_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+// Whether neighbouring threads, which are neighbours in the last loop of the output, read one place
+// of memory or neighbours.
+bool reads_side_by_side(const ContractLoops& loops) {
+    const ContractOperand& moving = loops.columns.empty() ? loops.left : loops.right;
+    return moving.across.strides.empty() || std::abs(moving.across.strides.back()) <= 1;
+}
 
 double rounds(double groups) {
     return groups <= processors ? 1 : groups / static_cast<double>(processors);
@@ -73,7 +82,8 @@ ContractPlan plan_contract(const ContractLoops& loops, const ContractArithmetic&
         }
     };
     try_parts({}, outputs / static_cast<double>(group_threads),
-              static_cast<double>(group_threads) * depth / plain_speed);
+              static_cast<double>(group_threads) * depth /
+                  (reads_side_by_side(loops) ? plain_speed : scattered_speed));
     if (!can_share || bytes < 4) return best;
     const auto try_tile = [&](const Choice& choice) {
         const ContractTile& tile = choice.tile;

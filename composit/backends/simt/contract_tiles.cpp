@@ -45,7 +45,9 @@ class TilePrinter {
         declare_sums();
         print_loops();
         if (!sums_.partials) store_all(has_totals() ? total_ : sum_, "");
-        f_.bound(tile_.thread_rows * tile_.thread_columns >= 64 && has_totals() ? 1 : 2);
+        // So that one group multiplies while another waits. The totals of blocks do not fit into
+        // the registers then; they are touched once in 256 steps.
+        f_.bound(2);
         f_.launch(row_tiles * column_tiles * parts_ * loops_.batch_count, 1, tile_.threads());
     }
 
