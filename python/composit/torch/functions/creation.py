@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ def _placed(lazy: Any, place: str | None = None) -> Any:
     return _core.devices.placed(lazy, place or "cpu")
 
 
+_most_kept_elements = 4096  # on a device, whose memory is for those who hold it
+
+
 @functools.lru_cache(512)
 def _filled(size: Any, kind: str, value: Any, to: Any, place: str | None) -> Any:
     """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
@@ -43,10 +47,12 @@ def _counted(start: int, end: int, step: int, to: Any, place: str | None) -> Any
 
 def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     """A LazyTensor of one value. Kept by type and value: -0.0 is equal to 0.0, and NaN to none."""
-    kind = type(value)
+    kind, place = type(value), present()
+    if place is not None and math.prod(integers(size)) > _most_kept_elements:
+        return _placed(cnp.full(integers(size), value, to), place)
     if kind is int or kind is bool or (kind is float and value and value == value):
         try:
-            return _filled(size, kind.__name__, value, to, present()).copied()
+            return _filled(size, kind.__name__, value, to, place).copied()
         except TypeError:  # a list in `size`; what is wrong with it is said below
             pass
     return _placed(cnp.full(integers(size), value, to))
