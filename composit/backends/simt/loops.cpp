@@ -59,6 +59,11 @@ void close_share(FunctionText& f, int64_t at_a_time) {
 
 void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std::string& letters,
                  const Body& body) {
+    if (extents.empty()) {  // a block all the same: what `body` declares ends with it
+        f.code.open(loop("int", f.names.claim("once"), "0", "1"));
+        body({});
+        return f.code.close();
+    }
     std::vector<std::string> indices;
     for (size_t d = 0; d < extents.size(); ++d) {
         indices.push_back(f.names.claim(
