@@ -217,6 +217,15 @@ const Dialect& opencl() {
 }
 
 // Tables lie in device memory, whose cache serves threads that look up different places at once.
+const Dialect& opencl_of_cpus() {
+    static const Dialect& dialect = *[] {
+        auto* const changed = new Dialect(opencl());
+        changed->threads_are_loops = true;
+        return changed;
+    }();
+    return dialect;
+}
+
 const Dialect& cuda() {
     static const Dialect& dialect =
         *new Dialect{.name = "CUDA C++",

@@ -34,6 +34,9 @@ struct Dialect {
     // Threads of a warp can read one another's registers: lane_below(x, 16) is x of the thread 16
     // places further in 32.
     bool has_warps = false;
+    // The device is a CPU, whose threads take groups one after the other: a group of one thread,
+    // with loops that the compiler makes vectors of, is what it is good at.
+    bool threads_are_loops = false;
     c_family::ScalarSpelling scalars;
 
     // Words that no name of a user may be: keywords, types and functions of both languages.
@@ -41,6 +44,7 @@ struct Dialect {
 };
 
 const Dialect& opencl();
+const Dialect& opencl_of_cpus();
 const Dialect& cuda();
 
 }  // namespace composit::simt

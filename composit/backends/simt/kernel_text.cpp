@@ -187,9 +187,9 @@ std::string FunctionText::number_parameter(const std::string& wish, int64_t valu
 }
 
 std::string FunctionText::local_array(const std::string& type, const std::string& wish,
-                                      int64_t count) {
+                                      int64_t count, bool is_shared) {
     const std::string name = names.claim(wish);
-    code.add(text(dialect().local, type, " ", name, "[", count, "];"));
+    code.add(text(is_shared ? dialect().local : "", type, " ", name, "[", count, "];"));
     return name;
 }
 
@@ -240,7 +240,8 @@ FunctionText::Computed FunctionText::compute_from(
 std::string FunctionText::parameter(const std::string& name, const std::string& type,
                                     bool is_written, bool is_restricted) const {
     if (dialect().has_starts)
-        return text(dialect().global, "char* ", name, "_memory, const int64_t ", name, "_start");
+        return text(dialect().global, "char*", is_restricted ? dialect().restricted : "", " ", name,
+                    "_memory, const int64_t ", name, "_start");
     return text(is_written ? "" : "const ", type, "*", is_restricted ? dialect().restricted : "",
                 " ", name);
 }

@@ -98,8 +98,9 @@ class FunctionText {
     FaultNames fault_parameters();
     // Another 64-bit integer parameter.
     std::string number_parameter(const std::string& wish, int64_t value);
-    // "__local float lanes[256];", declared; returns the name.
-    std::string local_array(const std::string& type, const std::string& wish, int64_t count);
+    // "__local float lanes[256];", declared, or an array of the thread's own; returns the name.
+    std::string local_array(const std::string& type, const std::string& wish, int64_t count,
+                            bool is_shared = true);
 
     // ----- values
 

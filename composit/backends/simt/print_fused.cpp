@@ -2,6 +2,7 @@
 // locals in memory that the group shares. Members that do not suit that are launched one by one.
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/simt/lanes.h"
+#include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
@@ -54,18 +55,20 @@ class FusedPrinter {
     }
 
     void print() {
-        thread_ = f_.declare("int", "thread", f_.dialect().thread);
+        const bool is_one_thread = f_.dialect().threads_are_loops;
+        if (!is_one_thread) thread_ = f_.declare("int", "thread", f_.dialect().thread);
         const std::string part = f_.declare("part", f_.dialect().group[0]);
         pieces_ = f_.unflatten(part, fused_.pieces, "pqrstu");
-        lane_ = f_.declare("int", "lane", text(thread_, " % ", warp));
+        if (!is_one_thread) lane_ = f_.declare("int", "lane", text(thread_, " % ", warp));
         for (const int local : fused_.locals) {
             const auto& buffer = buffer_of(local);
             f_.bind(local, f_.local_array(memory_type(buffer.dtype), buffer.name,
-                                          buffer.bytes / ir::size_of(buffer.dtype)));
+                                          buffer.bytes / ir::size_of(buffer.dtype),
+                                          !is_one_thread));
         }
         for (size_t m = 0; m < fused_.members.size(); ++m) {
             const Member& member = fused_.members[m];
-            if (m > 0) f_.code.add(std::string(f_.dialect().barrier_of_all));
+            if (m > 0 && !is_one_thread) f_.code.add(std::string(f_.dialect().barrier_of_all));
             const std::string& comment = member.kernel.comment;
             f_.code.add("// " + in_comment(comment.empty() ? member.kernel.name : comment));
             if (const auto* map = std::get_if<Map>(&member.kernel.body))
@@ -73,7 +76,7 @@ class FusedPrinter {
             else
                 print_reduce(std::get<Reduce>(member.kernel.body), member.steps);
         }
-        f_.launch(ir::element_count(fused_.pieces), 1, threads_);
+        f_.launch(ir::element_count(fused_.pieces), 1, is_one_thread ? 1 : threads_);
     }
 
   private:
@@ -106,17 +109,22 @@ class FusedPrinter {
             nest.accesses[a] = from_parts(nest.accesses[a], steps[a]);
         const int64_t count = ir::element_count(nest.extents);
         const auto middle = nest.accesses.begin() + static_cast<std::ptrdiff_t>(map.inputs.size());
+        const auto print_element = [&](const std::vector<std::string>& indices) {
+            const std::vector<std::string> at = with_pieces(indices);
+            const FunctionText::Computed computed =
+                f_.compute(map.values, {nest.accesses.begin(), middle}, at);
+            add(computed.lines);
+            for (size_t j = 0; j < map.outputs.size(); ++j)
+                f_.code.add(f_.element(middle[static_cast<std::ptrdiff_t>(j)], at) + " = " +
+                            computed.results[j] + ";");
+        };
+        if (f_.dialect().threads_are_loops)
+            return print_loops(f_, nest.extents, "jklmno", print_element);
         const std::string i = f_.names.claim("i");
         f_.code.add("#pragma unroll 4");
         f_.code.open(text("for (", f_.index(), " ", i, " = ", thread_, "; ", i, " < ", count, "; ",
                           i, " += ", threads_, ")"));
-        const std::vector<std::string> at = with_pieces(f_.unflatten(i, nest.extents, "jklmno"));
-        const FunctionText::Computed computed =
-            f_.compute(map.values, {nest.accesses.begin(), middle}, at);
-        add(computed.lines);
-        for (size_t j = 0; j < map.outputs.size(); ++j)
-            f_.code.add(f_.element(middle[static_cast<std::ptrdiff_t>(j)], at) + " = " +
-                        computed.results[j] + ";");
+        print_element(f_.unflatten(i, nest.extents, "jklmno"));
         f_.code.close();
     }
 
@@ -129,6 +137,25 @@ class FusedPrinter {
         const int64_t rows = ir::element_count(loops.kept);
         const int64_t count = ir::element_count(loops.ordered), at_a_time = threads_ / warp;
         const Combining c(f_.dialect(), reduce.combiner, reduce.value.dtype(), "int", count);
+        const auto add_element = [&](const Combining::State& state,
+                                     const std::vector<std::string>& row, const std::string& e) {
+            std::vector<std::string> at = row;
+            const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
+            at.insert(at.end(), ordered.begin(), ordered.end());
+            const FunctionText::Computed computed = f_.compute({reduce.value}, loops.inputs, at);
+            add(computed.lines);
+            add(c.add(state, computed.results[0], e, computed.names));
+        };
+        if (f_.dialect().threads_are_loops)
+            return print_loops(f_, loops.kept, "jklmno", [&](const std::vector<std::string>& at) {
+                const std::vector<std::string> row = with_pieces(at);
+                const Combining::State result = print_lanes(
+                    f_, c, "0", text(count),
+                    [&](const Combining::State& state, const std::string& e) {
+                        add_element(state, row, e);
+                    });
+                f_.code.add(f_.element(loops.output, row) + " = " + c.result(result) + ";");
+            });
         const Combining::State shared = shared_lanes(c);
         const std::string base = f_.names.claim("base");
         std::string wished = text(thread_, " / ", warp);
@@ -155,12 +182,7 @@ class FusedPrinter {
             f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e,
                               " += ", warp, ")"));
         }
-        std::vector<std::string> at = kept;
-        const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
-        at.insert(at.end(), ordered.begin(), ordered.end());
-        const FunctionText::Computed computed = f_.compute({reduce.value}, loops.inputs, at);
-        add(computed.lines);
-        add(c.add(state, computed.results[0], e, computed.names));
+        add_element(state, kept, e);
         f_.code.close();
         print_halving(f_, c, state, thread_, lane_, "", warp / 2, shared);
         f_.code.add(text("if (", lane_, " == 0) ", f_.element(loops.output, kept), " = ",

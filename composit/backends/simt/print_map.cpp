@@ -1,6 +1,6 @@
 // Prints a Map: one thread an element, or a few that lie side by side.
 #include "composit/backends/c_family/kernel_loops.h"
-#include "composit/backends/simt/kernel_text.h"
+#include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/map_tiles.h"
 #include "composit/base/text.h"
 
@@ -57,12 +57,13 @@ class MapPrinter {
     MapPrinter(KernelText& kernel, const Map& map, LoopNest nest)
         : map_(map), f_(kernel, kernel.name), nest_(std::move(nest)) {
         f_.index_type(nest_.extents, nest_.accesses);
-        packet_ = packet_of(nest_);
+        packet_ = kernel.dialect.threads_are_loops ? 1 : packet_of(nest_);
         if (packet_ > 1) kernel.printed.needs_alignment = true;
     }
 
     void print() {
         const int64_t count = ir::element_count(nest_.extents);
+        if (f_.dialect().threads_are_loops) return print_in_loops();
         if (packet_ > 1)
             print_packets(count / packet_);
         else
@@ -75,7 +76,43 @@ class MapPrinter {
 
     void print_elements(int64_t count) {
         const std::string element = f_.thread_number(count);
-        const std::vector<std::string> indices = f_.unflatten(element, nest_.extents, "jklmno");
+        print_element(f_.unflatten(element, nest_.extents, "jklmno"));
+    }
+
+    // A thread takes some of the rows, or a piece of one.
+    void print_in_loops() {
+        if (nest_.extents.empty()) {
+            print_element({});
+            return f_.launch(1, 1, 1);
+        }
+        const int64_t length = nest_.extents.back();
+        const ir::kernel::Extents outer(nest_.extents.begin(), nest_.extents.end() - 1);
+        const int64_t rows = ir::element_count(outer);
+        const int64_t pieces = groups_of(length, elements_of_thread);
+        const int64_t rows_at_a_time = std::max<int64_t>(1, elements_of_thread / length);
+        const int64_t shares = rows * pieces, at_a_time = pieces > 1 ? 1 : rows_at_a_time;
+        const std::string share = open_share(f_, shares, at_a_time, rows > 1 ? "row" : "piece");
+        std::string row = share, begin = "0", end = text(length);
+        if (pieces > 1) {
+            const std::string piece =
+                rows > 1 ? f_.declare("piece", text(share, " % ", pieces)) : share;
+            if (rows > 1) row = f_.declare("row", text(share, " / ", pieces));
+            begin = f_.declare("begin", text(piece, " * ", elements_of_thread));
+            end = f_.declare("end", text(begin, " + ", elements_of_thread, " < ", length, " ? ",
+                                         begin, " + ", elements_of_thread, " : ", length));
+        }
+        std::vector<std::string> indices;
+        if (!outer.empty()) indices = f_.unflatten(row, outer, "jklmno");
+        indices.push_back(f_.names.claim("i"));
+        f_.code.open(text("for (", f_.index(), " ", indices.back(), " = ", begin, "; ",
+                          indices.back(), " < ", end, "; ++", indices.back(), ")"));
+        print_element(indices);
+        f_.code.close();
+        close_share(f_, at_a_time);
+        f_.launch(groups_of(shares, at_a_time), 1, 1);
+    }
+
+    void print_element(const std::vector<std::string>& indices) {
         const FunctionText::Computed computed =
             f_.compute(map_.values,
                        {nest_.accesses.begin(),
@@ -166,7 +203,7 @@ void print_body(KernelText& kernel, const Map& map) {
     LoopNest nest{map.extents, map.inputs};
     nest.accesses.insert(nest.accesses.end(), map.outputs.begin(), map.outputs.end());
     nest = c_family::sort_and_merge_loops(std::move(nest), map.inputs.size());
-    if (print_in_tiles(kernel, map, nest)) return;
+    if (!kernel.dialect.threads_are_loops && print_in_tiles(kernel, map, nest)) return;
     MapPrinter(kernel, map, std::move(nest)).print();
 }
 

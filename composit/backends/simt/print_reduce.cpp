@@ -5,6 +5,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/combining.h"
 #include "composit/backends/simt/lanes.h"
+#include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/base/text.h"
 
@@ -50,6 +51,8 @@ class ReducePrinter {
         const bool is_cheap = c_family::longest_chain({reduce_.value}) < c_family::long_chain;
         if (count_ <= (is_cheap ? lane_count : 1))
             print_short(f);
+        else if (f.dialect().threads_are_loops)
+            loops_.runs_along_columns() ? print_columns_in_loops(f) : print_rows_in_loops(f);
         else if (loops_.runs_along_columns())
             print_columns(f);
         else
@@ -214,6 +217,88 @@ class ReducePrinter {
         print_result(f, c, state, kept, blocks_ > 1 ? chain : "", partials);
         f.code.close();
         f.launch(blocks_of(chains, rows_of_group), 1, group_threads);
+    }
+
+    // ----- the same for threads that are loops
+
+    Combining::State partials_of_blocks(FunctionText& f, const Combining& c) {
+        if (blocks_ == 1) return {};
+        given_ = place_for(c, rows_ * blocks_);
+        return partials_in(f, c, given_, true);
+    }
+
+    void print_rows_in_loops(FunctionText& f) {
+        const Combining c = combining(f);
+        const int64_t chains = rows_ * blocks_;
+        const int64_t at_a_time = std::max<int64_t>(1, elements_of_thread / count_);
+        const Combining::State partials = partials_of_blocks(f, c);
+        const std::string chain = open_share(f, chains, at_a_time, blocks_ > 1 ? "chain" : "row");
+        std::string row = chain, block = "0";
+        if (blocks_ > 1) {
+            row = f.declare("row", text(chain, " / ", blocks_));
+            block = f.declare("block", text(chain, " % ", blocks_));
+        }
+        const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
+        const Range range = range_of_block(f, block);
+        const Combining::State result = print_lanes(
+            f, c, range.begin, range.end,
+            [&](const Combining::State& state, const std::string& e) {
+                add_element(f, c, state, kept, e);
+            });
+        print_result(f, c, result, kept, blocks_ > 1 ? chain : "", partials);
+        close_share(f, at_a_time);
+        f.launch(groups_of(chains, at_a_time), 1, 1);
+    }
+
+    // A thread takes a strip of neighbouring columns.
+    void print_columns_in_loops(FunctionText& f) {
+        const Combining c = combining(f);
+        constexpr int64_t widest = 64;
+        const int64_t length = loops_.kept.back(), width = std::min(length, widest);
+        const int64_t strips = groups_of(length, width);
+        ir::kernel::Extents shares(loops_.kept.begin(), loops_.kept.end() - 1);
+        shares.push_back(strips);
+        shares.push_back(blocks_);
+        const Combining::State partials = partials_of_blocks(f, c);
+        const std::string share = open_share(f, ir::element_count(shares), 1, "share");
+        std::vector<std::string> kept = f.unflatten(share, shares, "jklmno");
+        const std::string block = kept.back();
+        kept.pop_back();
+        const std::string start = f.declare("start", text(kept.back(), " * ", width));
+        kept.pop_back();
+        std::string columns = text(width);
+        if (length % width != 0)
+            columns = f.declare("int", "columns",
+                                text(start, " + ", width, " < ", length, " ? ", width, " : (int)(",
+                                     length, " - ", start, ")"));
+        const auto at_column = [&](const std::string& column) {
+            std::vector<std::string> at = kept;
+            at.push_back("(" + start + " + " + column + ")");
+            return at;
+        };
+        const Range range = range_of_block(f, block);
+        const Combining::State results = print_lanes_of_columns(
+            f, c, range.begin, range.end, width, columns,
+            [&](const Combining::State& state, const std::string& e, const std::string& column) {
+                add_element(f, c, state, at_column(column), e);
+            });
+        const std::string column = f.names.claim("c");
+        f.code.open(
+            text("for (int ", column, " = 0; ", column, " < ", columns, "; ++", column, ")"));
+        std::string chain;
+        if (blocks_ > 1) {
+            std::string row = start + " + " + column;
+            for (size_t d = 0; d < kept.size(); ++d) {
+                int64_t inner = 1;
+                for (size_t k = d + 1; k < loops_.kept.size(); ++k) inner *= loops_.kept[k];
+                row += text(" + ", kept[d], " * ", inner);
+            }
+            chain = f.declare("chain", text("(", row, ") * ", blocks_, " + ", block));
+        }
+        print_result(f, c, Combining::at(results, "[" + column + "]"), at_column(column), chain,
+                     partials);
+        f.code.close();
+        f.launch(ir::element_count(shares), 1, 1);
     }
 
     // The arrays that lanes of several threads need to become one.
