@@ -24,7 +24,8 @@ EOF
 )
     export COMPOSIT_NVRTC
 fi
-export PYTHONPATH="$PWD/build/gpu/python:$PWD/tests:$PWD/benchmarks/python${PYTHONPATH:+:$PYTHONPATH}"
+PYTHONPATH="$PWD/build/gpu/python${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH
 export COMPOSIT_CACHE="${COMPOSIT_CACHE:-$PWD/build/gpu/cache}"
 
 # stage NAME SECONDS command…
@@ -46,14 +47,29 @@ build() {
         -DCOMPOSIT_BENCHMARKS=OFF -DPython_EXECUTABLE="$PYTHON" &&
         cmake --build build/gpu -j "$JOBS" --target composit_package
 }
-export -f build
-export PYTHON JOBS
+
+# In several processes, as most of the time goes into compiling.
+conformance() {
+    local shares=$((JOBS < 8 ? JOBS : 8)) share status=0 processes=()
+    for ((share = 0; share < shares; ++share)); do
+        "$PYTHON" -W ignore -m composit.conformance "$DEVICE" --share $share/$shares \
+            > "$OUT/conformance-$share.log" 2>&1 &
+        processes+=($!)
+    done
+    for share in "${!processes[@]}"; do
+        wait "${processes[$share]}" || status=1
+        cat "$OUT/conformance-$share.log"
+    done
+    return $status
+}
+export -f build conformance
+export PYTHON JOBS DEVICE OUT
 
 STAGES=${*:-build devices conformance tests bench}
 stage build 400 bash -c build
 stage devices 60 "$PYTHON" -m composit.devices
-stage conformance 240 "$PYTHON" -m composit.conformance "$DEVICE"
-stage tests 240 "$PYTHON" -m pytest -q -x --maxfail 20 -p no:cacheprovider \
+LINES_OF_LOG=100 stage conformance 240 bash -c conformance
+stage tests 240 "$PYTHON" -m pytest -q --maxfail 20 -p no:cacheprovider \
     --device "$DEVICE" tests/python/devices
 stage bench 400 "$PYTHON" benchmarks/python/gpu.py --device "$DEVICE" --out "$OUT/gpu.json"
 exit $failed

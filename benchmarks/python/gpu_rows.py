@@ -279,7 +279,9 @@ def xor(small: bool) -> Work:
     def in_torch(*weights):
         import torch
 
-        held.setdefault("batch", [torch.from_numpy(a).cuda() for a in (model.INPUTS, model.TARGETS)])
+        held.setdefault(
+            "batch", [torch.from_numpy(a).cuda() for a in (model.INPUTS, model.TARGETS)]
+        )
         inputs, targets = held["batch"]
         with torch.inference_mode(False), torch.enable_grad():
             first, bias, second, last = (w.detach().clone().requires_grad_() for w in weights)
@@ -289,9 +291,7 @@ def xor(small: bool) -> Work:
         return (loss, *(w - model.RATE * g for w, g in zip(weights, slopes)))
 
     held: dict[str, Any] = {}
-    return Work(
-        step, tuple(model.weights()), {"torch": in_torch, "jax": in_jax}, feeds_back=True
-    )
+    return Work(step, tuple(model.weights()), {"torch": in_torch, "jax": in_jax}, feeds_back=True)
 
 
 def all_rows() -> Iterator[Row]:

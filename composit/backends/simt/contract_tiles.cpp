@@ -26,7 +26,7 @@ class TilePrinter {
           tile_(*plan.tile),
           parts_(plan.parts),
           sums_(sums),
-          f_(kernel, kernel.kernel.name),
+          f_(kernel, kernel.name),
           left_(f_, arithmetic, loops.left, "left", arithmetic.left_end, loops.depth, tile_.rows,
                 tile_.depth, tile_.threads()),
           right_(f_, arithmetic, loops.right, "right", arithmetic.right_end, loops.depth,

@@ -45,7 +45,7 @@ class ContractPrinter {
     // ----- one thread an element, or one of its blocks
 
     void print_plain(const ContractSums& sums) {
-        FunctionText f(kernel_, kernel_.kernel.name);
+        FunctionText f(kernel_, kernel_.name);
         const int64_t parts = sums.partials ? loops_.blocks() : 1;
         loops_.set_index_type(f, loops_.output_count() * parts + group_threads);
         const std::string number = f.thread_number(loops_.output_count() * parts);
@@ -121,7 +121,7 @@ class ContractPrinter {
     // ----- the sums of blocks, added up in order
 
     void print_partials(int64_t partials) {
-        FunctionText f(kernel_, kernel_.kernel.name + "_sums");
+        FunctionText f(kernel_, kernel_.name + "_sums");
         const int64_t count = loops_.output_count(), blocks = loops_.blocks();
         loops_.set_index_type(f, count * blocks + group_threads);
         const std::string number = f.thread_number(count);

@@ -11,8 +11,10 @@ def apart(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def opencl():
-    """A must, as `make setup` installs a driver for the CPU."""
+def opencl(request):
+    """A must, as `make setup` installs a driver for the CPU. Or what --device names."""
+    if request.config.getoption("--device"):
+        return composit.devices.full_name(request.config.getoption("--device"))
     missing = composit.devices.missing()
     assert "opencl:0" in composit.devices.names(), f"no OpenCL device to test on: {missing}"
     return "opencl:0"
@@ -20,5 +22,7 @@ def opencl():
 
 @pytest.fixture(scope="session", params=["apart", "opencl"])
 def device(request):
-    """Each device that tests can count on."""
+    """Each device that tests can count on, or the one that --device names."""
+    if request.param == "apart" and request.config.getoption("--device"):
+        pytest.skip("another device was asked for")
     return request.getfixturevalue(request.param)
