@@ -40,12 +40,16 @@ def check(function: Function, *arguments: np.ndarray, refused: int = 0) -> None:
         assert same_bits(wanted, got), (i, wanted, got)
 
 
-LENGTHS = (0, 1, 2, 7, 8, 9, 31, 32, 33, 100, 1000, 4095, 4096, 4097, 8192, 12289, 70000)
+LENGTHS = {
+    "float32": (0, 1, 2, 7, 9, 32, 33, 1000, 4095, 4096, 4097, 12289),
+    "float64": (5, 40, 4100),
+    "int16": (1, 6, 70, 4100),
+}
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("dtype", LENGTHS)
 def test_rows_and_columns_of_any_length(dtype: str) -> None:
-    for length in LENGTHS:
+    for length in LENGTHS[dtype]:
         rows = values(dtype, (3, length), 1)
         columns = values(dtype, (length, 41), 2)
         check(lambda x, y: [cnp.sum(x, 1), cnp.sum(y, 0), cnp.sum(x)], rows, columns)
@@ -54,7 +58,7 @@ def test_rows_and_columns_of_any_length(dtype: str) -> None:
 @pytest.mark.parametrize("name", ["prod", "max", "min", "argmax", "argmin", "any", "all"])
 def test_every_combiner(name: str) -> None:
     reduction = getattr(cnp, name)
-    for dtype in ("float32", "int64", "uint8", "bool"):
+    for dtype in ("float32", "uint8"):
         x = values(dtype, (6, 50), 1)
         y = values(dtype, (9000, 9), 2)
         check(lambda x, y: [reduction(x, 1), reduction(y, 0), reduction(y.T, 1)], x, y)
@@ -90,6 +94,13 @@ def test_elements_side_by_side() -> None:
         check(lambda x: [x[1:, ::-1], x.T + x.T, x[:, 1:] + x[:, :-1]], x)
 
 
+def test_tiles_of_transposed_operands() -> None:
+    for dtype, shape in (("float32", (64, 96)), ("float64", (33, 50)), ("uint8", (17, 3, 41))):
+        x, y = values(dtype, shape, 1), values(dtype, shape[::-1], 2)
+        check(lambda x, y: [x.T * 1, cnp.where(x.T == y, x.T, y), x + y.T], x, y)
+        check(lambda x: cnp.moveaxis(x[::-1], 0, -1) + cnp.moveaxis(x, 0, -1)[..., ::-1], x)
+
+
 def test_running_sums() -> None:
     for dtype in ("float32", "int32", "bool"):
         x = values(dtype, (5, 333), 3)
@@ -117,8 +128,7 @@ def test_gathers() -> None:
     x = values("float32", (50, 33), 1)
     i = np.random.RandomState(0).randint(-50, 50, (7, 9))
     j = np.random.RandomState(1).randint(-33, 33, (7, 9))
-    check(lambda x, i, j: [x[i], x[i, j], x[:, j], cnp.take_along_axis(x, j[:, :, 0], 1)]
-          if False else [x[i], x[i, j], x[:, j]], x, i, j)  # fmt: skip
+    check(lambda x, i, j: [x[i], x[i, j], x[:, j]], x, i, j)
 
 
 @pytest.mark.parametrize("count", [5, 1000, 20000])
@@ -165,11 +175,10 @@ def test_windows_that_overlap() -> None:
 
 
 def test_rows_in_one_kernel() -> None:
-    for shape in ((64, 1000), (7, 33), (3, 5, 4096), (2048, 40)):
+    for shape in ((64, 1000), (3, 5, 4096)):
         x = np.random.RandomState(0).standard_normal(shape).astype("float32")
         g, b = x.reshape(-1, shape[-1])[0] * 0.5, x.reshape(-1, shape[-1])[1] * 0.1
-        check(lambda x: nn.softmax(x, axis=-1), x)
-        check(lambda x, g, b: nn.layer_norm(x, g, b), x, g, b)
+        check(lambda x, g, b: [nn.softmax(x, axis=-1), nn.layer_norm(x, g, b)], x, g, b)
         check(lambda x: composit.grad(lambda x: cnp.sum(nn.softmax(x, axis=-1) ** 2))(x), x)
         check(lambda x, g, b: list(composit.grad(
             lambda x, g, b: cnp.sum(nn.layer_norm(x, g, b) ** 3), (0, 1, 2))(x, g, b)),

@@ -66,11 +66,6 @@ std::string SimtExecutable::build_command() const { return code_ ? code_->build_
 
 int64_t SimtExecutable::working_bytes(int) const { return arena_bytes_ + text_.scratch_bytes; }
 
-int64_t SimtExecutable::held_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return memory_ ? memory_->bytes() : 0;
-}
-
 void SimtExecutable::run(const runtime::Run& run) const { run_all(run, nullptr); }
 
 std::vector<double> SimtExecutable::seconds_of_kernels(const runtime::Run& run) const {
@@ -83,14 +78,13 @@ void SimtExecutable::run_all(const runtime::Run& run, std::vector<double>* secon
     internal_check(run.inputs.size() == inputs_.size() && run.outputs.size() == outputs_.size(),
                    "simt: a run of ", run.inputs.size(), " inputs and ", run.outputs.size(),
                    " outputs instead of ", inputs_.size(), " and ", outputs_.size());
-    const std::lock_guard lock(mutex_);
     const int64_t scratch = rounded_to_blocks(text_.scratch_bytes);
     const int64_t wanted = arena_bytes_ + scratch + (text_.can_fault ? sizeof(FaultRecord) : 0);
-    if (!memory_ && wanted > 0)
-        memory_ = DeviceMemory::allocate(machine_, wanted, "memory of a program");
+    const std::shared_ptr<DeviceMemory> memory =
+        wanted > 0 ? DeviceMemory::allocate(machine_, wanted, "memory of a program") : nullptr;
     Running running;
     running.buffers.assign(buffers_.size(), nullptr);
-    char* const arena = memory_ ? static_cast<char*>(memory_->address()) : nullptr;
+    char* const arena = memory ? static_cast<char*>(memory->address()) : nullptr;
     running.scratch = arena + arena_bytes_;
     running.fault = running.scratch + scratch;
     for (size_t b = 0; b < buffers_.size(); ++b) {

@@ -1,9 +1,11 @@
 // Prints a Map: one thread an element, or a few that lie side by side.
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/simt/loops.h"
+#include "composit/backends/simt/map_tiles.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace composit::simt {
 namespace {
@@ -52,10 +54,8 @@ std::string packet_type(ir::DType dtype, int64_t packet) {
 
 class MapPrinter {
   public:
-    MapPrinter(KernelText& kernel, const Map& map)
-        : map_(map), f_(kernel, kernel.name), nest_{map.extents, map.inputs} {
-        nest_.accesses.insert(nest_.accesses.end(), map.outputs.begin(), map.outputs.end());
-        nest_ = c_family::sort_and_merge_loops(std::move(nest_), map.inputs.size());
+    MapPrinter(KernelText& kernel, const Map& map, LoopNest nest)
+        : map_(map), f_(kernel, kernel.name), nest_(std::move(nest)) {
         f_.index_type(nest_.extents, nest_.accesses);
         packet_ = kernel.dialect.threads_are_loops ? 1 : packet_of(nest_);
         if (packet_ > 1) kernel.printed.needs_alignment = true;
@@ -199,7 +199,12 @@ class MapPrinter {
 }  // namespace
 
 void print_body(KernelText& kernel, const Map& map) {
-    if (ir::element_count(map.extents) > 0) MapPrinter(kernel, map).print();
+    if (ir::element_count(map.extents) == 0) return;
+    LoopNest nest{map.extents, map.inputs};
+    nest.accesses.insert(nest.accesses.end(), map.outputs.begin(), map.outputs.end());
+    nest = c_family::sort_and_merge_loops(std::move(nest), map.inputs.size());
+    if (!kernel.dialect.threads_are_loops && print_in_tiles(kernel, map, nest)) return;
+    MapPrinter(kernel, map, std::move(nest)).print();
 }
 
 }  // namespace composit::simt
