@@ -1,6 +1,7 @@
 // Nodes, operations and attributes, read only.
 #include "node.h"
 
+#include "anywhere.h"
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
@@ -145,7 +146,7 @@ void bind_node(nb::module_& module) {
     module.def(
         "constant",
         [](nb::handle array, const std::string& name, bool copy) {
-            return wrap_array(ir::placed_constant(array_from(array, copy), name));
+            return wrap_array(constant_of(array_from(array, copy), name));
         },
         nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
     module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");

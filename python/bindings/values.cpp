@@ -1,6 +1,7 @@
 // Python's values as operands and numbers.
 #include "values.h"
 
+#include "anywhere.h"
 #include "arguments.h"
 #include "cell.h"
 #include "composit/base/error.h"
@@ -10,6 +11,18 @@
 #include <limits>
 
 namespace composit::python {
+
+namespace {
+thread_local bool arrays_lie_anywhere = false;
+}
+
+ArraysLieAnywhere::ArraysLieAnywhere() : before_(std::exchange(arrays_lie_anywhere, true)) {}
+ArraysLieAnywhere::~ArraysLieAnywhere() { arrays_lie_anywhere = before_; }
+
+ir::Tensor constant_of(ir::Array array, std::string_view name) {
+    return arrays_lie_anywhere ? ir::constant(std::move(array), name)
+                               : ir::placed_constant(std::move(array), name);
+}
 
 bool is_operand(nb::handle value) {
     PyObject* object = value.ptr();
@@ -63,13 +76,13 @@ ir::Tensor tensor_from(nb::handle value) {
         if (has_class_of_its_own(value) && nb::hasattr(value, "_mask") &&
             nb::object(value.attr("mask").attr("any")()).equal(nb::bool_(true)))
             refuse_argument(value, "An array without a mask (numpy.ma has functions of those)");
-        return ir::placed_constant(array_from(value));
+        return constant_of(array_from(value));
     }
     const bool is_foreign = !PyList_Check(object) && !PyTuple_Check(object);
     if (is_foreign && has_attribute(value, "__array__") && !has_attribute(value, "dtype")) {
         const nb::object array = value.attr("__array__")();
         if (is_tensor(array)) return content_of<LazyTensor>(array).tensor();
-        return ir::placed_constant(array_from(array));
+        return constant_of(array_from(array));
     }
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)

@@ -35,8 +35,6 @@ constexpr double cost_of_launch = 20000;  // multiply-adds of a processor in the
 constexpr double cost_of_partial = 16;    // a sum that is written and read again
 constexpr int64_t most_partial_bytes = int64_t{1} << 28;
 
-int64_t groups_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
 // Whether neighbouring threads, which are neighbours in the last loop of the output, read one place
 // of memory or neighbours.
 bool reads_side_by_side(const ContractLoops& loops) {

@@ -20,6 +20,9 @@ namespace composit::simt {
 // Threads of a group where nothing asks for another number.
 inline constexpr int64_t group_threads = 256;
 
+// How many groups of `size` it takes for `count`.
+inline int64_t groups_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
 // How elements of a dtype lie in memory: "float"; "uint8_t" for bool.
 std::string memory_type(ir::DType dtype);
 

@@ -42,8 +42,6 @@ Combining::State cleared_array(FunctionText& f, const Combining& c, int64_t coun
 
 }  // namespace
 
-int64_t groups_of(int64_t count, int64_t at_a_time) { return (count + at_a_time - 1) / at_a_time; }
-
 std::string open_share(FunctionText& f, int64_t count, int64_t at_a_time, const std::string& wish) {
     const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
     if (at_a_time == 1) return f.declare(wish, group);
@@ -62,6 +60,11 @@ void close_share(FunctionText& f, int64_t at_a_time) {
 
 void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std::string& letters,
                  const Body& body) {
+    if (extents.empty()) {  // a block all the same: what `body` declares ends with it
+        f.code.open(loop("int", f.names.claim("once"), "0", "1"));
+        body({});
+        return f.code.close();
+    }
     std::vector<std::string> indices;
     for (size_t d = 0; d < extents.size(); ++d) {
         indices.push_back(f.names.claim(d < letters.size() ? std::string(1, letters[d])

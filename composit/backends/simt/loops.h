@@ -14,10 +14,9 @@ namespace composit::simt {
 inline constexpr int64_t elements_of_thread = 16384;
 
 // The share of a thread of loops over `count`, `at_a_time` of them: opens a loop over it, or
-// declares the one index, and returns the index. `close_share` ends it. `groups_of` are launched.
+// declares the one index, and returns the index. `close_share` ends it.
 std::string open_share(FunctionText& f, int64_t count, int64_t at_a_time, const std::string& wish);
 void close_share(FunctionText& f, int64_t at_a_time);
-int64_t groups_of(int64_t count, int64_t at_a_time);
 
 // Loops over all of `extents` around what `body` adds, which is given the indices.
 using Body = std::function<void(const std::vector<std::string>& indices)>;

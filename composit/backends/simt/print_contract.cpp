@@ -2,6 +2,7 @@
 // elements are few and the depth is long, the blocks of the depth are done side by side: each
 // leaves its sum in scratch memory, and a second function adds them up in order.
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/simt/contract_in_loops.h"
 #include "composit/backends/simt/contract_plan.h"
 #include "composit/backends/simt/contract_tiles.h"
 #include "composit/base/text.h"
@@ -158,6 +159,8 @@ void print_body(KernelText& kernel, const Contract& contract) {
     if (count == 0) return;
     const ContractLoops loops(ir::kernel::widened(contract));
     const ContractArithmetic arithmetic(contract.output.dtype);
+    if (kernel.dialect.threads_are_loops && suits_loops(loops, arithmetic))
+        return print_contract_in_loops(kernel, ir::kernel::widened(contract), loops, arithmetic);
     print_contract(kernel, contract, plan_contract(loops, arithmetic, kernel.dialect.has_warps));
 }
 

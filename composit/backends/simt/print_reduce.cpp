@@ -25,8 +25,6 @@ constexpr int64_t lanes_of_thread = lane_count / threads_of_column;
 constexpr int64_t most_partials = 4096;  // of a row, that a group combines
 constexpr int64_t most_of_thread = 16;   // of those
 
-int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
-
 class ReducePrinter {
   public:
     ReducePrinter(KernelText& kernel, const Reduce& reduce)
@@ -35,7 +33,7 @@ class ReducePrinter {
           loops_(reduce),
           rows_(ir::element_count(loops_.kept)),
           count_(ir::element_count(loops_.ordered)),
-          blocks_(blocks_of(count_, block_length)) {}
+          blocks_(groups_of(count_, block_length)) {}
 
     void print() {
         if (rows_ == 0) return;
@@ -57,7 +55,7 @@ class ReducePrinter {
             print_columns(f);
         else
             print_rows(f);
-        for (int64_t left = blocks_; left > 1; left = blocks_of(left, most_partials))
+        for (int64_t left = blocks_; left > 1; left = groups_of(left, most_partials))
             print_partials(left);
     }
 
@@ -216,7 +214,7 @@ class ReducePrinter {
         f.code.open(text("if (", lane, " == 0)"));
         print_result(f, c, state, kept, blocks_ > 1 ? chain : "", partials);
         f.code.close();
-        f.launch(blocks_of(chains, rows_of_group), 1, group_threads);
+        f.launch(groups_of(chains, rows_of_group), 1, group_threads);
     }
 
     // ----- the same for threads that are loops
@@ -314,7 +312,7 @@ class ReducePrinter {
 
     void print_columns(FunctionText& f) {
         const Combining c = combining(f);
-        const int64_t strips = blocks_of(rows_, columns_of_group);
+        const int64_t strips = groups_of(rows_, columns_of_group);
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " / ", columns_of_group));
         const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
@@ -378,7 +376,7 @@ class ReducePrinter {
 
     void print_partials(int64_t count) {
         FunctionText f(kernel_, kernel_.name + "_blocks");
-        const int64_t parts = blocks_of(count, most_partials);
+        const int64_t parts = groups_of(count, most_partials);
         f.index_type({rows_, std::max(count, most_partials)}, {loops_.output});
         const Combining c = combining(f);
         const auto width = static_cast<int64_t>(
@@ -444,7 +442,7 @@ class ReducePrinter {
         print_result(f, c, result, kept, parts > 1 ? chain : "", partials);
         f.code.close();
         given_ = place;
-        f.launch(blocks_of(chains, teams), 1, group_threads);
+        f.launch(groups_of(chains, teams), 1, group_threads);
     }
 
     KernelText& kernel_;

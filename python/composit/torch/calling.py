@@ -197,7 +197,7 @@ def call_now(
     again: Any = None
     try:
         # Numbers of Python that it computes are not rounded as the caller rounds.
-        result = _core.called(function, *plain, **named)
+        result = _core.called_in_operation(function, *plain, **named)
         if function is not places.transfer:
             result = places.joined(result, plain)
         if is_view:

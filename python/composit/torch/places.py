@@ -27,6 +27,9 @@ _kinds = (
 _present: contextvars.ContextVar[str | None] = contextvars.ContextVar("torch.device", default=None)
 
 
+present_name = _present.get  # "cpu" where a with block says so
+
+
 class _Current(threading.local):
     cuda = 0  # the number that "cuda" without one means
 
@@ -198,40 +201,57 @@ def present() -> str | None:
 
 def making(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes a tensor, on `device`, or where new tensors are made."""
+    run = _runner(function)
 
     @functools.wraps(function)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
-        before = _present.get()
-        place = before if device is None else full_name(device)
-        if place is None or (place == "cpu" and before is None):
-            return _core.called(function, *args, **kwargs)
-        return _made_on(place, function, args, kwargs)
+        if device is None:
+            place = present_name()
+            if place is None:
+                return run(*args, **kwargs)
+        else:
+            place = full_name(device)
+            if place == "cpu" and present_name() is None:
+                return run(*args, **kwargs)
+        return _made_on(place, run, args, kwargs)
 
     return made
 
 
 def making_like(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes a tensor, on `device`, or where its first argument lies."""
+    run = _runner(function)
 
     @functools.wraps(function)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if device is None:
-            like = args[0] if args else kwargs.get("input")
-            place = device_of(like._seen) if hasattr(like, "_seen") else "cpu"
-        else:
+        if device is not None:
             place = full_name(device)
-        if place == "cpu" and _present.get() is None:
-            return _core.called(function, *args, **kwargs)
-        return _made_on(place, function, args, kwargs)
+        else:
+            like = args[0] if args else kwargs.get("input")
+            try:
+                place = device_of(like._seen)  # type: ignore[union-attr]
+            except AttributeError:
+                place = "cpu"
+        if place == "cpu" and present_name() is None:
+            return run(*args, **kwargs)
+        return _made_on(place, run, args, kwargs)
 
     return made
 
 
-def _made_on(place: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _runner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, without the wrapper of one that is run in the default floating-point state."""
+    plain = getattr(function, "__wrapped__", None)
+    if plain is None or isinstance(function, _core.TorchFunction):
+        return function
+    return functools.partial(_core.called, plain)
+
+
+def _made_on(place: str, run: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     wants_gradient = kwargs.pop("requires_grad", False)
     token = _present.set(place)
     try:
-        made = _core.called(function, *args, **kwargs)
+        made = run(*args, **kwargs)
     finally:
         _present.reset(token)
     if kwargs.get("out") is None:
@@ -249,18 +269,11 @@ def put(made: Any, place: str | None) -> Any:
 def make_all_on_devices(functions: dict[str, Any], methods: dict[str, Any]) -> None:
     """Gives the functions of torch that make tensors their `device`."""
     for name in _makers:
-        functions[name] = making(_plain(functions[name]))
+        functions[name] = making(functions[name])
     for name in (each for each in (*functions,) if each.endswith("_like")):
-        functions[name] = making_like(_plain(functions[name]))
+        functions[name] = making_like(functions[name])
     for name in (each for each in (*methods,) if each.startswith("new_")):
-        methods[name] = making_like(_plain(methods[name]))
-
-
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Without a wrapper that calls it in the default floating-point state, as it is called here."""
-    if isinstance(function, _core.TorchFunction):
-        return function
-    return getattr(function, "__wrapped__", function)
+        methods[name] = making_like(methods[name])
 
 
 _makers = (

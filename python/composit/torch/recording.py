@@ -36,7 +36,7 @@ class Operation:
             key: trace.operand(value, state.detached, lazies, view)
             for key, value in state.named.items()
         }
-        result = _core.called(self.function, *plain, **options)  # as call_now does
+        result = _core.called_in_operation(self.function, *plain, **options)  # as call_now does
         result = places.joined(result, plain)
         if self.is_view:
             return calling.as_views(result, plain[0])

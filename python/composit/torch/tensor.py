@@ -528,7 +528,7 @@ def tensor(
 ) -> Tensor:  # fmt: skip
     """A tensor of numbers, lists of them, or an array; the data are copied. It lies on `device`, or
     where the tensor lies that the data are, or where new tensors are made."""
-    place = places.present() if device is None else places.full_name(device)
+    place = places.present_name() if device is None else places.full_name(device)
     if place is None and isinstance(data, TensorBase):
         place = places.place_of(data)
     made = object.__new__(Tensor)

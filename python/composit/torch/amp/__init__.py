@@ -8,7 +8,7 @@ from typing import Any
 
 from composit._core import with_location
 from composit.torch import dtypes
-from composit.torch.amp.grad_scaler import GradScaler
+from composit.torch.amp.grad_scaler import GradScaler, is_here
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
@@ -20,8 +20,8 @@ def is_autocast_available(device_type: str) -> bool:
 
 class autocast:
     """A with block, or a decorator, within which PyTorch computes some operations in a lower
-    precision. Without the device it is disabled, with a warning, as in PyTorch. Enabled for the
-    CPU it is refused: tensors and modules are converted by .to(torch.bfloat16)."""
+    precision. Without the device it is disabled, with a warning, as in PyTorch. Enabled for one that
+    is here it is refused: tensors and modules are converted by .to(torch.bfloat16)."""
 
     def __init__(
         self, device_type: str, dtype: Any = None, enabled: bool = True,
@@ -33,7 +33,7 @@ class autocast:
             )
         self.device, self._enabled, self._cache_enabled = device_type, enabled, cache_enabled
         self.fast_dtype = dtypes.by_name["bfloat16"] if dtype is None else dtype
-        if device_type != "cpu" and enabled:
+        if enabled and device_type != "cpu" and not is_here(device_type):
             warnings.warn(
                 f"User provided device_type of '{device_type}', but CUDA is not available. "
                 "Disabling",
@@ -43,7 +43,8 @@ class autocast:
         if self._enabled and self.fast_dtype is not dtypes.by_name["float32"]:
             raise NotImplementedError(
                 with_location(
-                    "autocast: enabled for the CPU it is not built. enabled=False is required; "
+                    f"autocast: enabled for the {'CPU' if device_type == 'cpu' else device_type} "
+                    "it is not built. enabled=False is required; "
                     ".to(torch.bfloat16) computes in that dtype."
                 )
             )

@@ -11,6 +11,13 @@ from composit.torch.calling import TensorBase, functions
 from composit.torch.tape import no_grad
 
 
+def is_here(device_type: str) -> bool:
+    """Whether there is a CUDA device, if it is asked about that kind."""
+    from composit.torch import cuda
+
+    return device_type == "cuda" and cuda.is_available()
+
+
 class GradScaler:
     """scale(loss).backward(), step(optimizer), update(). Without the device it is disabled and
     gives on what it gets."""
@@ -20,7 +27,7 @@ class GradScaler:
         backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
         self._device, self._enabled = device, enabled
-        if enabled and device != "cpu":
+        if enabled and device != "cpu" and not is_here(device):
             warnings.warn(
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=2,

@@ -19,6 +19,7 @@ has_magma = False
 __getattr__ = getter(__name__, ("amp",))
 
 _devices = _core.devices
+_KIND = "cuda"  # of devices
 _was_asked = [False]  # whether a device was used
 
 
@@ -30,10 +31,10 @@ def _missing() -> NoReturn:
 def _names() -> tuple[str, ...]:
     """The full names of CUDA devices, which are opened."""
     try:
-        _devices.full_name("cuda")
+        _devices.full_name(_KIND)
     except ValueError:
         return ()
-    return tuple(x for x in _devices.all()[0] if x.partition(":")[0] == "cuda")
+    return tuple(x for x in _devices.all()[0] if x.partition(":")[0] == _KIND)
 
 
 def _name_of(device: Any, optional: bool = True) -> str:
@@ -43,14 +44,14 @@ def _name_of(device: Any, optional: bool = True) -> str:
         _missing()
     _was_asked[0] = True
     if device is None and optional:
-        return f"cuda:{places.current.cuda}"
-    asked = places.device(device)
-    if asked.type != "cuda":
+        return f"{_KIND}:{places.current.cuda}"
+    asked = places.device(_KIND, device) if isinstance(device, int) else places.device(device)
+    if asked.type != _KIND:
         raise ValueError(with_location(f"Expected a cuda device, but got: {asked}"))
     index = places.current.cuda if asked.index is None else asked.index
     if not index < len(_names()):
         raise RuntimeError(with_location("CUDA error: invalid device ordinal"))
-    return f"cuda:{index}"
+    return f"{_KIND}:{index}"
 
 
 def _held(device: Any, what: str) -> int:
@@ -172,7 +173,7 @@ class device_of(device):
     """A with block on the device of a tensor; nothing for one that lies elsewhere."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(obj.get_device() if obj.is_cuda else -1)
+        super().__init__(obj.get_device() if obj.device.type == _KIND else -1)
 
 
 # ----- memory
@@ -403,7 +404,7 @@ def initial_seed() -> int:
 
 def get_rng_state(device: Any = "cuda") -> Any:
     """Where the generator is; AssertionError where no device is."""
-    _name_of(device)
+    _name_of(None if device == "cuda" else device)
     return _random.get_rng_state()
 
 
@@ -415,7 +416,7 @@ def get_rng_state_all() -> list[Any]:
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     """Makes the generator go on from a state; nothing where no device is."""
     if _names():
-        _name_of(device)
+        _name_of(None if device == "cuda" else device)
         _random.set_rng_state(new_state)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from composit.torch import calling, dtypes, places, writing
 from composit.torch.calling import TensorBase
 from composit.torch.functions.arguments import integers
 from composit.torch.given import constant
-from composit.torch.places import present
+from composit.torch.places import present_name
 from composit.torch.tensor import Tensor, tensor
 
 
@@ -27,6 +28,9 @@ def _made(lazy: Any, requires_grad: bool) -> Any:
 def _placed(lazy: Any, place: str | None = None) -> Any:
     """A leaf that lies on the CPU, or on another device."""
     return _core.devices.placed(lazy, place or "cpu")
+
+
+_most_kept_elements = 4096  # on a device, whose memory is for those who hold it
 
 
 @functools.lru_cache(512)
@@ -43,10 +47,12 @@ def _counted(start: int, end: int, step: int, to: Any, place: str | None) -> Any
 
 def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     """A LazyTensor of one value. Kept by type and value: -0.0 is equal to 0.0, and NaN to none."""
-    kind = type(value)
+    kind, place = type(value), present_name()
+    if place is not None and place != "cpu" and math.prod(integers(size)) > _most_kept_elements:
+        return _placed(cnp.full(integers(size), value, to), place)
     if kind is int or kind is bool or (kind is float and value and value == value):
         try:
-            return _filled(size, kind.__name__, value, to, present()).copied()
+            return _filled(size, kind.__name__, value, to, place).copied()
         except TypeError:  # a list in `size`; what is wrong with it is said below
             pass
     return _placed(cnp.full(integers(size), value, to))
@@ -160,7 +166,7 @@ def arange(
         first, last = (0, start) if end is None else (start, end)
         if 0 <= last - first <= 4096:
             to = _int64 if dtype is None else dtype.numpy
-            return _made(_counted(first, last, step, to, present()).copied(), requires_grad)
+            return _made(_counted(first, last, step, to, present_name()).copied(), requires_grad)
     numbers = [_number(x) for x in (start, end, step)]
     if numbers[1] is None:
         numbers[:2] = [0, numbers[0]]

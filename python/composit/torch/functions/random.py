@@ -108,7 +108,7 @@ def next_key(generator: Generator | None = None) -> Any:
         if call.randomness == "different":
             return call.next_key()
     key = (generator or default_generator).next_key()
-    place = places.present()
+    place = places.present_name()
     return key if place is None else _core.devices.transfer(key, place)
 
 
