@@ -113,7 +113,7 @@ def test_running_sums() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
 def test_sorting(dtype: str) -> None:
-    for length in (1, 2, 8, 9, 16, 100, 1025):
+    for length in (1, 9, 1025):
         x = values(dtype, (3, length), length)
         check(lambda x: [cnp.sort(x, 1), cnp.argsort(x, 1, stable=True)], x)
     x = values(dtype, (70, 6), 4)
