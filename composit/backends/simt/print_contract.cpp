@@ -1,6 +1,7 @@
-// Prints a Contract: tiles in shared memory (contract_tiles.h), or one thread an element. Where
-// elements are few and the depth is long, the blocks of the depth are done side by side: each
-// leaves its sum in scratch memory, and a second function adds them up in order.
+// Prints a Contract: tiles in shared memory (contract_tiles.h), one thread an element, or loops on
+// devices whose threads are loops (contract_in_loops.h). Where elements are few and the depth is
+// long, the blocks of the depth are done side by side: each leaves its sum in scratch memory, and a
+// second function adds them up in order.
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/contract_in_loops.h"
 #include "composit/backends/simt/contract_plan.h"
