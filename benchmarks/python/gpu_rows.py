@@ -61,7 +61,7 @@ def chain(small: bool) -> Work:
 
 
 def lazily(name: str, of: Callable[[Any], Function]) -> Function:
-    """A function of the library of that name ("jax" means jax.numpy), imported at the first call."""
+    """A function of the library of that name (jax.numpy for "jax"), imported at the first call."""
 
     def call(*arguments: Any) -> Any:
         import importlib

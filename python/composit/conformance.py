@@ -306,7 +306,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--filter", default="", help="only cases whose name contains this")
     parser.add_argument(
-        "--share", default="0/1", metavar="I/N", help="every N-th case from the I-th (0 to N - 1) on"
+        "--share",
+        default="0/1",
+        metavar="I/N",
+        help="every N-th case from the I-th (0 to N - 1) on",
     )
     chosen = parser.parse_args(arguments)
     for path in chosen.load:

@@ -24,8 +24,7 @@ void* Blocks::add(const std::string& device, MemoryId memory, int64_t bytes,
                           " addresses for a block of memory are not there: ", std::strerror(errno),
                           ". Fewer or smaller arrays are required.");
     const std::lock_guard lock(mutex_);
-    blocks_[reinterpret_cast<uintptr_t>(address)] = {memory, count, reserved,
-                                                     std::move(host)};
+    blocks_[reinterpret_cast<uintptr_t>(address)] = {memory, count, reserved, std::move(host)};
     return address;
 }
 

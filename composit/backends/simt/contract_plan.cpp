@@ -48,17 +48,6 @@ double rounds(double groups) {
 
 }  // namespace
 
-// A block for each thread that reads straight from memory: rows and columns that are worth it, and
-// columns side by side.
-ContractPlan plan_of_threads(const ContractLoops& loops, bool can_share) {
-    ContractPlan plan;
-    const bool are_side_by_side = loops.columns.size() == 1 && loops.right.across.strides[0] == 1;
-    if (can_share || !are_side_by_side) return plan;
-    if (loops.column_count >= 16) plan.thread_columns = 8;
-    if (loops.row_count >= 8 && plan.thread_columns > 1) plan.thread_rows = 4;
-    return plan;
-}
-
 ContractPlan plan_contract(const ContractLoops& loops, const ContractArithmetic& arithmetic,
                            bool can_share) {
     ContractPlan best;
@@ -90,7 +79,7 @@ ContractPlan plan_contract(const ContractLoops& loops, const ContractArithmetic&
             if (!arithmetic.has_blocks) break;
         }
     };
-    try_parts(plan_of_threads(loops, can_share), outputs / static_cast<double>(group_threads),
+    try_parts({}, outputs / static_cast<double>(group_threads),
               static_cast<double>(group_threads) * depth /
                   (reads_side_by_side(loops) ? plain_speed : scattered_speed));
     if (!can_share || bytes < 4) return best;
@@ -98,7 +87,7 @@ ContractPlan plan_contract(const ContractLoops& loops, const ContractArithmetic&
         const ContractTile& tile = choice.tile;
         const int64_t groups = loops.batch_count * groups_of(loops.row_count, tile.rows) *
                                groups_of(loops.column_count, tile.columns);
-        try_parts({.tile = tile}, static_cast<double>(groups),
+        try_parts({tile}, static_cast<double>(groups),
                   static_cast<double>(tile.rows * tile.columns) *
                       (depth + static_cast<double>(2 * tile.depth)) / choice.speed);
     };

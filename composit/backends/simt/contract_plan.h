@@ -16,8 +16,7 @@ struct ContractTile {
 };
 
 struct ContractPlan {
-    std::optional<ContractTile> tile;             // none: a thread computes a block by itself
-    int64_t thread_rows = 1, thread_columns = 1;  // of that block
+    std::optional<ContractTile> tile;  // none: one thread an element
     // In so many parts the blocks of the depth are shared out; the sums of blocks are then added up
     // by a function of its own. 1: a group does all of them.
     int64_t parts = 1;

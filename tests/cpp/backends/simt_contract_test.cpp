@@ -28,13 +28,6 @@ using simt::ContractTile;
 constexpr ContractTile wide{16, 64, 16, 4, 4}, square{64, 64, 16, 8, 8}, thin{64, 4, 8, 4, 1},
     flat{4, 64, 8, 1, 4}, of_pairs{32, 32, 8, 2, 2};
 
-ContractPlan tiled(const ContractTile& tile, int64_t parts) {
-    return {.tile = tile, .parts = parts};
-}
-ContractPlan plain(int64_t parts, int64_t rows = 1, int64_t columns = 1) {
-    return {.tile = {}, .thread_rows = rows, .thread_columns = columns, .parts = parts};
-}
-
 class SimtContract : public testing::Test {
   protected:
     void SetUp() override {
@@ -45,7 +38,8 @@ class SimtContract : public testing::Test {
     }
     ~SimtContract() override { std::filesystem::remove_all(folder_); }
 
-    // What the device leaves in the program's outputs.
+    // What the device leaves in the program's outputs. Without a plan: by its own dialect, and by
+    // that of GPUs otherwise, which runs on any device.
     std::vector<Array> run(const Program& program, const std::vector<Array>& inputs,
                            const ContractPlan* plan) {
         simt::Machine& machine = *opencl_devices().machines[0];
@@ -55,7 +49,7 @@ class SimtContract : public testing::Test {
         if (plan == nullptr) {
             printed = simt::print_kernel(machine.dialect(), kernel, program, names);
         } else {
-            simt::KernelText writer(machine.dialect(), kernel, program, names);
+            simt::KernelText writer(simt::opencl(), kernel, program, names);
             simt::print_contract(writer, std::get<Contract>(kernel.body), *plan);
             printed = std::move(writer.printed);
         }
@@ -128,26 +122,22 @@ Program product(DType dtype, int64_t m, int64_t n, int64_t k, bool left_is_trans
 }
 
 TEST_F(SimtContract, TilesOfEveryKindMeetEdgesAndBlocks) {
-    const std::vector<ContractPlan> plans{plain(1),       plain(2),        plain(1, 1, 8),
-                                          tiled(wide, 1), tiled(wide, 2),  tiled(square, 1),
-                                          tiled(thin, 1), tiled(thin, 3),  tiled(flat, 1),
-                                          tiled(flat, 2), tiled(square, 3)};
-    for (const auto& [m, n, k] : {std::tuple{33, 70, 600}, {64, 64, 512}, {1, 130, 768}})
-        check(product(DType::float32, m, n, k), plans);
+    check(product(DType::float32, 33, 70, 600),
+          {{{}, 1}, {{}, 2}, {wide, 2}, {square, 1}, {thin, 1}, {flat, 2}});
+    check(product(DType::float32, 64, 64, 512), {{wide, 1}});
+    check(product(DType::float32, 1, 130, 768), {{flat, 1}, {thin, 3}});
     for (const int way : {1, 2, 3})
         check(product(DType::float32, 36, 68, 260, (way & 1) != 0, (way & 2) != 0),
-              {tiled(wide, 1), tiled(square, 2), tiled(thin, 1), plain(1, 4, 8), plain(2, 5, 7)});
-    check(product(DType::float64, 35, 34, 300),
-          {tiled(of_pairs, 1), tiled(of_pairs, 2), tiled(thin, 1)});
-    check(product(DType::float64, 34, 36, 40, true, true), {tiled(of_pairs, 1), tiled(wide, 1)});
+              {{wide, 1}, {thin, 1}});
+    check(product(DType::float64, 35, 34, 300), {{of_pairs, 1}, {of_pairs, 2}});
+    check(product(DType::float64, 34, 36, 40, true, true), {{of_pairs, 1}});
 }
 
 TEST_F(SimtContract, IntegersWrapAndBoolsAreOrs) {
     for (const DType dtype : {DType::int32, DType::uint64})
-        check(product(dtype, 20, 40, 300),
-              {plain(1), plain(1, 3, 7), tiled(wide, 1), tiled(of_pairs, 1)});
+        check(product(dtype, 20, 40, 300), {{{}, 1}, {wide, 1}, {of_pairs, 1}});
     for (const DType dtype : {DType::boolean, DType::int8, DType::uint16})
-        check(product(dtype, 9, 11, 300), {plain(1)});
+        check(product(dtype, 9, 11, 300), {{{}, 1}});
 }
 
 TEST_F(SimtContract, AProductThatUnderflowsKeepsItsSign) {
@@ -156,7 +146,7 @@ TEST_F(SimtContract, AProductThatUnderflowsKeepsItsSign) {
     Array left(DType::float32, {3, 1}), right(DType::float32, {1, 5});
     std::fill_n(static_cast<float*>(left.mutable_data()), 3, -1e-30F);
     std::fill_n(static_cast<float*>(right.mutable_data()), 5, 1e-30F);
-    for (const ContractPlan& plan : {plain(1), tiled(wide, 1)}) {
+    for (const ContractPlan& plan : {ContractPlan{{}, 1}, ContractPlan{wide, 1}}) {
         const Array out = run(program, {left, right}, &plan)[0];
         for (int64_t i = 0; i < 15; ++i)
             EXPECT_TRUE(std::signbit(out.data_as<float>()[i])) << text_;
@@ -181,7 +171,7 @@ TEST_F(SimtContract, ConvolutionsReadWindows) {
                                          b.access(images, {270, 30, 3, 30, 3, 1}),
                                          b.access(filters, {180, 60, 20, 1}),
                                          b.all(out)});
-        check(b.done(), {tiled(wide, 1), tiled(thin, 1), plain(1), plain(1, 4, 8)});
+        check(b.done(), {{wide, 1}, {thin, 1}, {{}, 1}});
         // The gradient of the filters: few elements, and a depth of several loops.
         Builder g("gradient");
         const int seen = g.input("images", dtype, {4, 12, 12, 3});
@@ -194,7 +184,7 @@ TEST_F(SimtContract, ConvolutionsReadWindows) {
                                       g.access(seen, {36, 3, 1, 432, 36, 3}),
                                       g.access(slopes, {2000, 200, 20, 1}),
                                       g.all(gradient)});
-        check(g.done(), {tiled(wide, 2), tiled(of_pairs, 1), plain(2), tiled(flat, 1)});
+        check(g.done(), {{wide, 2}, {of_pairs, 1}, {{}, 2}, {flat, 1}});
     }
 }
 
@@ -208,8 +198,7 @@ TEST_F(SimtContract, FinishesItsSums) {
     const Expr sum = Expr::argument(0, dtype), added = sum + Expr::argument(1, dtype);
     c.finish = {{b.access(bias, {0, 1})}, {added * added, sum * 2.0}, {b.all(other)}};
     b.kernel("finished", c);
-    check(b.done(), {plain(1), plain(2), plain(1, 4, 8), plain(2, 4, 8), tiled(wide, 1),
-                     tiled(wide, 2), tiled(square, 1), tiled(thin, 2)});
+    check(b.done(), {{{}, 1}, {{}, 2}, {wide, 1}, {square, 2}});
 }
 
 // Loops of an operand laid out one inside the other in any order, or as windows that overlap.
@@ -271,15 +260,15 @@ class RandomContract {
 };
 
 TEST_F(SimtContract, RandomShapesAndStrides) {
-    for (uint64_t seed = 0; seed < 12; ++seed) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         const Program program = RandomContract(seed).make();
-        std::vector<ContractPlan> plans{plain(1)};
+        std::vector<ContractPlan> plans{{{}, 1}};
         if (program.buffers[0].dtype != DType::boolean) {
             const ContractTile tiles[] = {wide, square, thin, flat, of_pairs};
-            plans.push_back(tiled(tiles[seed % 5], 1));
+            plans.push_back({tiles[seed % 5], 1});
             if (ir::is_floating(program.buffers[0].dtype))
-                plans.push_back(tiled(tiles[(seed + 1) % 5], 2));
+                plans.push_back({tiles[(seed + 1) % 5], 2});
         }
         check(program, plans);
         if (HasFatalFailure()) return;
