@@ -223,3 +223,10 @@ def test_kernels_for_gpus() -> None:
     environment = {**os.environ, "COMPOSIT_OPENCL_KERNELS": "groups"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-1000:]
+
+
+def test_bools_that_are_added_are_bools() -> None:
+    x = np.array([True, False, True, False])
+    places = np.array([0, 0, 2, 3, 3])
+    check(lambda x, p: composit._core.numpy.add_at(x, (p,), np.int16(3)), x, places)
+    check(lambda x, p: composit._core.numpy.add_at(x, (p,), x[p] | True), x, places)

@@ -188,6 +188,9 @@ class ScatterPrinter {
         const std::string target = behind(f, inner.accesses[0], at, place);
         const std::string value = f.names.claim("value");
         f.code.add(text(type, " ", value, " = ", target, ";"));
+        const std::string plus =  // of bools, which are 0 or 1
+            scatter_.data.dtype == ir::DType::boolean ? " | " : " + ";
+        const std::string sum_with = scatter_.add ? value + plus : "";
         f.code.open(text("for (; ", o, " >= 0; ", o, " = ", next, "[", o, "])"));
         const std::vector<std::string> rows = f.unflatten(o, outer.extents, "pqrstu");
         std::vector<std::string> all = at;
@@ -196,7 +199,7 @@ class ScatterPrinter {
         moved.strides.insert(moved.strides.end(), outer.accesses[0].strides.begin(),
                              outer.accesses[0].strides.end());
         const std::string next_value = text("(", type, ")", f.element(moved, all));
-        f.code.add(text(value, " = ", scatter_.add ? value + " + " : "", next_value, ";"));
+        f.code.add(text(value, " = ", sum_with, next_value, ";"));
         f.code.close();
         f.code.add(text(target, " = ", value, ";"));
         f.launch_over(outer_ * inner_);
