@@ -10,6 +10,7 @@ set -u
 cd "$(dirname "$0")/.."
 PYTHON=$(command -v "${PYTHON:-python3}")
 DEVICE=${DEVICE:-cuda}
+PATH="$(dirname "$PYTHON"):$PATH" # its cmake and ninja
 OUT=${OUT:-build/gpu/results}
 JOBS=${JOBS:-$(nproc)}
 mkdir -p "$OUT"
