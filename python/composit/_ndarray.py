@@ -359,7 +359,8 @@ def attach() -> None:
         setattr(LazyTensor, name, method)
     for name, value in {
         "flags": _flags,
-        "device": _device, "__cuda_array_interface__": _cuda_array_interface,
+        "device": _device,
+        "__cuda_array_interface__": _cuda_array_interface,
         "base": _base,
         "data": lambda self: self.taken_out().data,
     }.items():

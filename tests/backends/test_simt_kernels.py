@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +12,8 @@ import numpy as np
 import pytest
 
 import composit
-from composit import numpy as cnp
 from composit import nn
+from composit import numpy as cnp
 from composit.conformance import same_bits, values
 
 Function = Callable[..., Any]
@@ -97,7 +100,7 @@ def test_elements_side_by_side() -> None:
 def test_tiles_of_transposed_operands() -> None:
     for dtype, shape in (("float32", (64, 96)), ("float64", (33, 50)), ("uint8", (17, 3, 41))):
         x, y = values(dtype, shape, 1), values(dtype, shape[::-1], 2)
-        check(lambda x, y: [x.T * 1, cnp.where(x.T == y, x.T, y), x + y.T], x, y)
+        check(lambda x, y: [x.T * 1, cnp.where(y == x.T, x.T, y), x + y.T], x, y)
         check(lambda x: cnp.moveaxis(x[::-1], 0, -1) + cnp.moveaxis(x, 0, -1)[..., ::-1], x)
 
 
@@ -110,7 +113,7 @@ def test_running_sums() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
 def test_sorting(dtype: str) -> None:
-    for length in (1, 2, 8, 9, 16, 100, 1025):
+    for length in (1, 9, 1025):
         x = values(dtype, (3, length), length)
         check(lambda x: [cnp.sort(x, 1), cnp.argsort(x, 1, stable=True)], x)
     x = values(dtype, (70, 6), 4)
@@ -135,7 +138,7 @@ def test_gathers() -> None:
 def test_scatters_add_in_order(count: int) -> None:
     generator = np.random.RandomState(count)
     index = generator.randint(-40, 40, count)
-    update = (generator.standard_normal((count, 3)) * 10.0 ** generator.randint(-5, 6, (count, 1)))
+    update = generator.standard_normal((count, 3)) * 10.0 ** generator.randint(-5, 6, (count, 1))
     x = np.zeros((40, 3), "float32")
     check(lambda x, i, u: cnp_add_at(x, i, u), x, index, update.astype("float32"))
 
@@ -209,3 +212,14 @@ def test_the_text_says_what_it_does() -> None:
     assert "__kernel void" in compiled.source
     assert "fma(" in compiled.source
     assert "test_simt_kernels.py" in compiled.source
+
+
+@pytest.mark.skipif("COMPOSIT_OPENCL_KERNELS" in os.environ, reason="the process of that test")
+def test_kernels_for_gpus() -> None:
+    """Tests of what is printed otherwise for GPUs, with the kernels that they get."""
+    chosen = "rows_in or side_by_side or tiles or zeros or way or running or int16"
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    command += ["-k", chosen]
+    environment = {**os.environ, "COMPOSIT_OPENCL_KERNELS": "groups"}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-1000:]

@@ -4,6 +4,8 @@
 #include "composit/base/error.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -71,6 +73,9 @@ OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
     most_block_bytes_ = bytes(device_max_memory_allocation);
     local_memory_bytes_ = bytes(device_local_memory);
     is_cpu_ = (device_value<ULong>(api, device, device_type) & type_cpu) != 0;
+    // COMPOSIT_OPENCL_KERNELS=groups: a CPU runs what is meant for GPUs, so that it is tested.
+    const char* const kernels = std::getenv("COMPOSIT_OPENCL_KERNELS");
+    has_loops_ = is_cpu_ && (kernels == nullptr || std::string_view(kernels) != "groups");
     most_threads_ =
         static_cast<int64_t>(device_value<size_t>(api, device, device_max_work_group_size));
     const std::string driver = device_text(api, device, driver_version);

@@ -64,7 +64,7 @@ std::string build_log(const Api& api, ProgramId program, DeviceId device) {
 }  // namespace
 
 const simt::Dialect& OpenClMachine::dialect() const {
-    return is_cpu_ ? simt::opencl_of_cpus() : simt::opencl();
+    return has_loops_ ? simt::opencl_of_cpus() : simt::opencl();
 }
 
 std::shared_ptr<simt::Code> OpenClMachine::build(const std::string& text,

@@ -216,7 +216,6 @@ const Dialect& opencl() {
     return dialect;
 }
 
-// Tables lie in device memory, whose cache serves threads that look up different places at once.
 const Dialect& opencl_of_cpus() {
     static const Dialect& dialect = *[] {
         auto* const changed = new Dialect(opencl());
@@ -226,6 +225,7 @@ const Dialect& opencl_of_cpus() {
     return dialect;
 }
 
+// Tables lie in device memory, whose cache serves threads that look up different places at once.
 const Dialect& cuda() {
     static const Dialect& dialect =
         *new Dialect{.name = "CUDA C++",

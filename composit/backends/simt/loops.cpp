@@ -13,7 +13,8 @@ void add_lines(FunctionText& f, const std::vector<std::string>& lines) {
 
 std::string loop(const std::string& type, const std::string& index, std::string_view begin,
                  std::string_view end) {
-    return text("for (", type, " ", index, " = ", begin, "; ", index, " < ", end, "; ++", index, ")");
+    return text("for (", type, " ", index, " = ", begin, "; ", index, " < ", end, "; ++", index,
+                ")");
 }
 
 // The states of `count` places, each with the one that many further, again and again until `last`
@@ -66,8 +67,8 @@ void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std:
     }
     std::vector<std::string> indices;
     for (size_t d = 0; d < extents.size(); ++d) {
-        indices.push_back(f.names.claim(
-            d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d)));
+        indices.push_back(f.names.claim(d < letters.size() ? std::string(1, letters[d])
+                                                           : text(letters.back(), d)));
         f.code.open(loop(f.index(), indices.back(), "0", text(extents[d])));
     }
     body(indices);
@@ -80,8 +81,8 @@ Combining::State print_lanes(FunctionText& f, const Combining& c, const std::str
     const std::string first = f.names.claim("first"), lane = f.names.claim("lane"),
                       e = f.names.claim("e");
     f.code.add(text(f.index(), " ", first, " = ", begin, ";"));
-    f.code.open(text("for (; ", first, " + ", lane_count, " <= ", end, "; ", first, " += ",
-                     lane_count, ")"));
+    f.code.open(text("for (; ", first, " + ", lane_count, " <= ", end, "; ", first,
+                     " += ", lane_count, ")"));
     f.code.open(loop("int", lane, "0", text(lane_count)));
     f.code.add(text("const ", f.index(), " ", e, " = ", first, " + ", lane, ";"));
     add(Combining::at(lanes, text("[", lane, "]")), e);

@@ -23,8 +23,8 @@ using Body = std::function<void(const std::vector<std::string>& indices)>;
 void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std::string& letters,
                  const Body& body);
 
-// A block of a row: its lanes, 32 of them, each with its elements from `begin` to `end`, combined by
-// halving. Returns the state of the result. `add` adds the element of a number to a state.
+// A block of a row: its lanes, 32 of them, each with its elements from `begin` to `end`, combined
+// by halving. Returns the state of the result. `add` adds the element of a number to a state.
 using AddElement = std::function<void(const Combining::State& state, const std::string& element)>;
 Combining::State print_lanes(FunctionText& f, const Combining& c, const std::string& begin,
                              const std::string& end, const AddElement& add);

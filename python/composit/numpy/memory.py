@@ -137,7 +137,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> L
     if isinstance(x, LazyTensor):
         x = x if device is None else devices.moved(x, there)
         return x.copied() if copy else x
-    if hasattr(x, "__dlpack_device__") and tuple(x.__dlpack_device__())[0] == 2:
+    if hasattr(x, "__dlpack_device__") and next(iter(x.__dlpack_device__())) == 2:
         if copy is False:
             raise ValueError(
                 with_location(

@@ -19,11 +19,51 @@ namespace {
 
 using runtime::DeviceMemory;
 
-class SimtPrograms : public testing::Test {
+// A device that gets the kernels of another dialect than its own.
+class Speaking : public simt::Machine {
+  public:
+    Speaking(std::shared_ptr<simt::Machine> machine, const simt::Dialect& dialect)
+        : machine_(std::move(machine)), dialect_(dialect) {}
+
+    std::string name() const override { return machine_->name(); }
+    std::string description() const override { return machine_->description(); }
+    int64_t memory_bytes() const override { return machine_->memory_bytes(); }
+    int64_t free_bytes() const override { return machine_->free_bytes(); }
+    void* allocate(int64_t bytes) override { return machine_->allocate(bytes); }
+    void release(void* address) noexcept override { machine_->release(address); }
+    void copy_from_host(void* to, const void* from, int64_t bytes) override {
+        machine_->copy_from_host(to, from, bytes);
+    }
+    void copy_to_host(void* to, const void* from, int64_t bytes) override {
+        machine_->copy_to_host(to, from, bytes);
+    }
+    void copy(void* to, const void* from, int64_t bytes) override {
+        machine_->copy(to, from, bytes);
+    }
+    void fill_with_zeros(void* to, int64_t bytes) override { machine_->fill_with_zeros(to, bytes); }
+    std::shared_ptr<runtime::Event> record() override { return machine_->record(); }
+    void synchronise() override { machine_->synchronise(); }
+    const simt::Dialect& dialect() const override { return dialect_; }
+    std::shared_ptr<simt::Code> build(const std::string& text,
+                                      const std::string& cache_folder) override {
+        return machine_->build(text, cache_folder);
+    }
+    void launch(const simt::Code& code, const simt::Launch& launch) override {
+        machine_->launch(code, launch);
+    }
+
+  private:
+    std::shared_ptr<simt::Machine> machine_;
+    const simt::Dialect& dialect_;
+};
+
+// With the kernels for groups of threads, and with those for CPUs.
+class SimtPrograms : public testing::TestWithParam<bool> {
   protected:
     void SetUp() override {
         ASSERT_FALSE(opencl_devices().machines.empty()) << opencl_devices().why_no_more;
-        machine_ = opencl_devices().machines[0];
+        machine_ = std::make_shared<Speaking>(opencl_devices().machines[0],
+                                              GetParam() ? simt::opencl_of_cpus() : simt::opencl());
         std::string name =
             (std::filesystem::temp_directory_path() / "composit-test-XXXXXX").string();
         folder_ = mkdtemp(name.data());
@@ -111,11 +151,11 @@ class SimtPrograms : public testing::Test {
     std::filesystem::path folder_;
 };
 
-TEST_F(SimtPrograms, Maps) { expect_bits(map_programs(), "maps"); }
-TEST_F(SimtPrograms, Reductions) { expect_bits(reduce_programs(), "reductions"); }
-TEST_F(SimtPrograms, Scans) { expect_bits(scan_programs(), "scans"); }
-TEST_F(SimtPrograms, Contractions) { expect_bits(contract_programs(), "contractions"); }
-TEST_F(SimtPrograms, Indexing) { expect_bits(indexing_programs(), "indexing"); }
+TEST_P(SimtPrograms, Maps) { expect_bits(map_programs(), "maps"); }
+TEST_P(SimtPrograms, Reductions) { expect_bits(reduce_programs(), "reductions"); }
+TEST_P(SimtPrograms, Scans) { expect_bits(scan_programs(), "scans"); }
+TEST_P(SimtPrograms, Contractions) { expect_bits(contract_programs(), "contractions"); }
+TEST_P(SimtPrograms, Indexing) { expect_bits(indexing_programs(), "indexing"); }
 
 // y = x * 2 over enough elements for packets of four.
 Program twice() {
@@ -125,10 +165,11 @@ Program twice() {
     return b.done();
 }
 
-TEST_F(SimtPrograms, PacketsBeginAnywhere) {
+TEST_P(SimtPrograms, PacketsBeginAnywhere) {
     const Program program = twice();
     const auto compiled = compile(program);
-    EXPECT_NE(compiled->source().find("float4"), std::string::npos) << compiled->source();
+    EXPECT_EQ(compiled->source().find("float4") == std::string::npos, GetParam())
+        << compiled->source();
     const std::vector<Array> inputs = random_inputs(program);
     const auto interpreted = runtime::backend("interpreter")->compile(program, {});
     const std::vector<Array> expected = run(*interpreted, program, inputs, 1);
@@ -139,7 +180,7 @@ TEST_F(SimtPrograms, PacketsBeginAnywhere) {
     }
 }
 
-TEST_F(SimtPrograms, EqualKernelsShareTheirFunctions) {
+TEST_P(SimtPrograms, EqualKernelsShareTheirFunctions) {
     Builder b("shared");
     int x = b.input("x", DType::float32, {100});
     for (int k = 0; k < 5; ++k) {
@@ -172,7 +213,7 @@ Program gathering(int64_t count) {
     return b.done();
 }
 
-TEST_F(SimtPrograms, TheFirstIndexOutOfBoundsIsReported) {
+TEST_P(SimtPrograms, TheFirstIndexOutOfBoundsIsReported) {
     const int64_t count = 3000;
     const Program program = gathering(count);
     const auto compiled = compile(program);
@@ -195,7 +236,7 @@ TEST_F(SimtPrograms, TheFirstIndexOutOfBoundsIsReported) {
     }
 }
 
-TEST_F(SimtPrograms, ThreadsShareAnExecutable) {
+TEST_P(SimtPrograms, ThreadsShareAnExecutable) {
     Builder b("sums");
     const int x = b.input("x", DType::float32, {20000});
     const int t = b.temporary("t", DType::float32, {20000});
@@ -223,7 +264,7 @@ TEST_F(SimtPrograms, ThreadsShareAnExecutable) {
     EXPECT_EQ(differences, std::vector<int64_t>(4, 0));
 }
 
-TEST_F(SimtPrograms, SecondsAndMemoryAreTold) {
+TEST_P(SimtPrograms, SecondsAndMemoryAreTold) {
     const Program program = twice();
     const auto compiled = compile(program);
     const OnDevice given = prepare(program, random_inputs(program), 0);
@@ -235,7 +276,7 @@ TEST_F(SimtPrograms, SecondsAndMemoryAreTold) {
     EXPECT_NE(compiled->build_command(), "");
 }
 
-TEST_F(SimtPrograms, WithoutElementsNothingIsLaunched) {
+TEST_P(SimtPrograms, WithoutElementsNothingIsLaunched) {
     Builder b("empty");
     const int x = b.input("x", DType::float32, {0, 4}), y = b.output("y", DType::float32, {0, 4});
     b.kernel("negate", ir::kernel::Map{{0, 4}, {b.all(x)}, {-arg(0)}, {b.all(y)}});
@@ -244,6 +285,10 @@ TEST_F(SimtPrograms, WithoutElementsNothingIsLaunched) {
     EXPECT_EQ(compiled->build_command(), "");
     EXPECT_NO_THROW(compiled->run(prepare(program, random_inputs(program), 0).run));
 }
+
+INSTANTIATE_TEST_SUITE_P(Kernels, SimtPrograms, testing::Bool(), [](const auto& info) {
+    return std::string(info.param ? "ForCpus" : "ForGroups");
+});
 
 }  // namespace
 }  // namespace composit::tests

@@ -1,7 +1,7 @@
+import device_here
 import pytest
 
 import composit
-import device_here
 
 
 @pytest.fixture(scope="session")
