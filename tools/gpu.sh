@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds composit without tests in build/gpu, and tries it on a GPU: conformance, tests, benchmarks.
 #
-#     tools/gpu.sh [STAGE…]     stages: build devices conformance tests bench; all of them if none
+#     tools/gpu.sh [STAGE…]     build devices conformance tests bench; tiles, when asked for
 #
 # Needs no network and no environment of its own: PYTHON is an interpreter with numpy, nanobind, and
 # the libraries to compare with (torch, cupy, jax). DEVICE: "cuda". OUT: where logs and results go.
@@ -10,6 +10,7 @@ set -u
 cd "$(dirname "$0")/.."
 PYTHON=$(command -v "${PYTHON:-python3}")
 DEVICE=${DEVICE:-cuda}
+PATH="$(dirname "$PYTHON"):$PATH" # its cmake and ninja
 OUT=${OUT:-build/gpu/results}
 JOBS=${JOBS:-$(nproc)}
 mkdir -p "$OUT"
@@ -72,4 +73,5 @@ LINES_OF_LOG=100 stage conformance 240 bash -c conformance
 stage tests 240 "$PYTHON" -m pytest -q --maxfail 20 -p no:cacheprovider \
     --device "$DEVICE" tests/python/devices
 stage bench 400 "$PYTHON" benchmarks/python/gpu.py --device "$DEVICE" --out "$OUT/gpu.json"
+stage tiles 60 "$PYTHON" benchmarks/python/gpu_tiles.py
 exit $failed

@@ -317,7 +317,7 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="only rows with one of these in their names")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gpu/gpu.json")
-    parser.add_argument("--limit", type=float, default=60, help="seconds of a row at most")
+    parser.add_argument("--limit", type=float, default=90, help="seconds of a row at most")
     parser.add_argument("--small", action="store_true", help="small arrays, to try the script")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
