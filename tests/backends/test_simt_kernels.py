@@ -217,7 +217,7 @@ def test_the_text_says_what_it_does() -> None:
 @pytest.mark.skipif("COMPOSIT_OPENCL_KERNELS" in os.environ, reason="the process of that test")
 def test_kernels_for_gpus() -> None:
     """Tests of what is printed otherwise for GPUs, with the kernels that they get."""
-    chosen = "rows_in or side_by_side or tiles or zeros or way or running or int16"
+    chosen = "rows_in or side_by_side or tiles or zeros or int16"
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     command += ["-k", chosen]
     environment = {**os.environ, "COMPOSIT_OPENCL_KERNELS": "groups"}
