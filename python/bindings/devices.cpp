@@ -1,13 +1,13 @@
 // runtime/device.h, and the device of a tensor.
-#include "composit/runtime/device.h"
+#include "composit/execute/devices.h"
 
 #include "bindings.h"
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
-#include "composit/execute/devices.h"
 #include "composit/runtime/backend.h"
+#include "composit/runtime/device.h"
 #include "content.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -115,8 +115,7 @@ void bind_devices(nb::module_& module) {
         },
         nb::call_guard<Located>(), "What becomes part of a tensor on a device, moved there.");
     inner.def(
-        "device_of",
-        [](const ir::Tensor& x) { return ir::device_name(x.node().device()); },
+        "device_of", [](const ir::Tensor& x) { return ir::device_name(x.node().device()); },
         "Where its values lie: \"cpu\", \"cuda:0\", ….");
     inner.def(
         "is_placed", [](const ir::Tensor& x) { return x.node().device() != ir::anywhere; },

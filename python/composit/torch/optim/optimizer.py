@@ -20,8 +20,8 @@ from composit.torch import calling, quiet, settling, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
-from composit.torch.places import beside
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
+from composit.torch.places import beside
 from composit.torch.tape import enable_grad
 from composit.torch.tensor import tensor
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from composit._floating_point import in_default_state
-from composit.torch import calling, dtypes
+from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
 from composit.torch.nn.parameter import Parameter
