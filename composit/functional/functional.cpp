@@ -26,16 +26,25 @@ Tensors strong(const Tensors& arguments) {
     return result;
 }
 
+// The placeholder where the argument lies that it stands for, if that is a device.
+Tensor where_it_lies(const Tensor& placeholder, const Tensor& argument) {
+    const ir::DeviceNumber device = argument.node().device();
+    const bool is_in_host_memory = device == ir::anywhere || device == ir::on_cpu;
+    return is_in_host_memory ? placeholder : ops::transfer(placeholder, ir::device_name(device));
+}
+
 // f of placeholders typed as the arguments.
 Traced trace(const Function& f, const Tensors& arguments) {
     const ir::TraceScope scope;
     Traced traced;
+    Tensors passed;
     for (size_t i = 0; i < arguments.size(); ++i) {
         const Tensor& x = arguments[i];
         const std::string name = x.name().empty() ? text("x", i) : x.name();
         traced.inputs.push_back(ir::input(name, x.dtype(), x.shape()));
+        passed.push_back(where_it_lies(traced.inputs.back(), x));
     }
-    traced.outputs = strong(f(traced.inputs));
+    traced.outputs = strong(f(passed));
     return traced;
 }
 
@@ -159,7 +168,7 @@ Tensors vmap_function(const Function& f, const Tensors& arguments, const InAxes&
                    size, " and ", shape[0], " (argument ", i, ").");
         size = shape[0];
         inputs.push_back(ir::input(text("x", i), x.dtype(), Shape(shape.begin() + 1, shape.end())));
-        passed.push_back(inputs.back());
+        passed.push_back(where_it_lies(inputs.back(), x));
     }
     user_check(!inputs.empty(), "vmap must have at least one non-None value in in_axes.");
     const auto made = [&] {

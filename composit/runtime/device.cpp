@@ -93,9 +93,9 @@ class Pool {
             return device.allocate(bytes);
         } catch (const OutOfMemory&) {
             const int64_t free = device.free_bytes();
-            fail<OutOfMemory>(name, ": ", bytes, " bytes of ", device.name(), " are not available: ",
-                              figures().held, " of ", device.memory_bytes(), " are held by arrays",
-                              free < 0 ? "" : text(", ", free, " are free"),
+            fail<OutOfMemory>(name, ": ", bytes, " bytes of ", device.name(),
+                              " are not available: ", figures().held, " of ", device.memory_bytes(),
+                              " are held by arrays", free < 0 ? "" : text(", ", free, " are free"),
                               ". Free arrays there, use smaller ones, or run on the cpu.");
         }
     }

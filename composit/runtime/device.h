@@ -82,7 +82,8 @@ class DeviceMemory : public ir::RemoteMemory {
     int64_t bytes_;
 };
 
-// What blocks of a device take: those that are held, the most there ever were, those kept for later.
+// What blocks of a device take: those that are held, the most there ever were, those kept for
+// later.
 struct MemoryFigures {
     int64_t held = 0, most_held = 0, kept = 0;
 };
@@ -100,8 +101,8 @@ ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArra
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);
 
-// The device of that name, "cuda" for "cuda:0". ValueError: "device: there is no …", with what there
-// is and why a device of that kind is not.
+// The device of that name, "cuda" for "cuda:0". ValueError: "device: there is no …", with what
+// there is and why a device of that kind is not.
 std::shared_ptr<Device> device(const std::string& name);
 
 }  // namespace composit::runtime

@@ -1,13 +1,13 @@
 // runtime/device.h, and the device of a tensor.
-#include "composit/runtime/device.h"
+#include "composit/execute/devices.h"
 
 #include "bindings.h"
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
-#include "composit/execute/devices.h"
 #include "composit/runtime/backend.h"
+#include "composit/runtime/device.h"
 #include "content.h"
 #include "interpreter_lock.h"
 #include "location.h"

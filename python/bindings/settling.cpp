@@ -290,8 +290,7 @@ void bind_settling(nb::module_& module) {
         "own_constant",
         [](const Tensor& constant) {
             const ir::Node& node = constant.node();
-            return wrap_copy(
-                execute::constant_on(ir::constant_array(node).value(), node.device()));
+            return wrap_copy(execute::constant_on(ir::constant_array(node).value(), node.device()));
         },
         nb::arg("constant"), "Another constant with the same values.");
     module.def("settled", settled, nb::arg("tensors"), nb::arg("options"),

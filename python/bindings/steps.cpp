@@ -29,8 +29,7 @@ using execute::Compiled;
 int64_t leaf_type(const LazyTensor& tensor) {
     const Tensor& held = tensor.tensor();
     if (held.type().weak) return -2;
-    return ir::is_constant(held.node()) ? number_of_type(held.type(), held.node().device())
-                                         : -1;
+    return ir::is_constant(held.node()) ? number_of_type(held.type(), held.node().device()) : -1;
 }
 
 // The line of the user's that runs, as a number.
@@ -82,7 +81,8 @@ const LeafType& type_of_number(int64_t number) {
 }
 
 void bind_steps(nb::module_& module) {
-    module.def("leaf_type", leaf_type, "A number for a constant's dtype, shape and device; below 0: none.");
+    module.def("leaf_type", leaf_type,
+               "A number for a constant's dtype, shape and device; below 0: none.");
     module.def(
         "input_like",
         [](const std::string& name, const Tensor& leaf) {

@@ -12,7 +12,7 @@ namespace {
 
 // No other option: neither may the compiler join products with sums (the text has the pragma that
 // says so), nor flush subnormals, nor assume that numbers are finite.
-constexpr const char* build_options = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+constexpr const char* build_options = "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
 
 class OpenClCode : public simt::Code {
   public:

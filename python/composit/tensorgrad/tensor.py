@@ -40,7 +40,7 @@ class Tensor(creation.Creation):
 
     def _place(self, data: Any, dtype: DTYPE, device: Any) -> None:
         """Becomes a leaf with this data."""
-        storage = StorageDispatch.get(device)
+        storage: Any = StorageDispatch.get(device)
         self._device, self._op, self._children = device, None, ()
         made = storage.tensor(data, dtype)
         if storage.is_computed:

@@ -13,6 +13,7 @@ from composit.torch import anomaly
 from composit.torch.calling import is_recorded, record_of, wrapped
 from composit.torch.function import Function, FunctionRecord
 from composit.torch.hooks import hook_points_exist
+from composit.torch.places import beside
 from composit.torch.tape import set_recording
 
 
@@ -76,7 +77,9 @@ def _through_function(
 ) -> list[tuple[Any, Any]]:
     """The nodes from which a Function's gradients flow on, with the gradients."""
     own = iter(arrived)
-    gradients = [None if node is None else wrapped(next(own)) for node in call.outputs]
+    gradients = [
+        None if node is None else wrapped(beside(next(own), node)) for node in call.outputs
+    ]
     for tensor in gradients:
         if tensor is not None and is_recording:
             tensor._record = _core.GradFn("GradBackward0", _sources(call))

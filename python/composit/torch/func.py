@@ -9,7 +9,7 @@ from typing import Any
 import composit
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.torch import func_by_records, function_rules, quiet, steps
+from composit.torch import func_by_records, function_rules, places, quiet, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.functions import random
 from composit.torch.tape import no_grad
@@ -57,11 +57,18 @@ def _traced(func: Function) -> Function:
     return over
 
 
+def _leaves_of(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [x for item in value for x in _leaves_of(item)]
+    return _leaves_of(list(value.values())) if isinstance(value, dict) else [value]
+
+
 def _transformed(transform: Function) -> Any:
     def apply(*args: Any, **kwargs: Any) -> Any:
         token = quiet.begin()
         try:
-            return lifted(transform(*lowered(args), **lowered(kwargs)))
+            given = lowered(args)
+            return lifted(places.joined(transform(*given, **lowered(kwargs)), _leaves_of(given)))
         finally:
             quiet.end(token)
 

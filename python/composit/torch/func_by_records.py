@@ -216,7 +216,9 @@ def jacrev(func: Any, argnums: Any, has_aux: bool) -> Any:
 
         def of(result: Any) -> Any:
             count = result.numel()
-            units = functions["eye"](count, dtype=result.dtype, device=result.device).reshape(count, *result.shape)
+            units = functions["eye"](count, dtype=result.dtype, device=result.device).reshape(
+                count, *result.shape
+            )
             rows = [_gradients(result, chosen, units[i]) for i in range(count)]
             columns = [_tensors(row) for row in rows]
             blocks = iter(

@@ -10,7 +10,7 @@ from composit.torch import calling, places, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, index_put, set_item
 
-_devices = _core.devices
+_devices: Any = _core.devices
 
 
 def moved(tensor: Any, place: str) -> Any:

@@ -1,5 +1,5 @@
-"""Where tensors lie: torch.device, where new tensors are made, and tensors on the way from one device
-to another."""
+"""Where tensors lie: torch.device, where new tensors are made, and tensors on the way from one
+device to another."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, with_location
 
-_devices = _core.devices
+_devices: Any = _core.devices
 device_of = _devices.device_of
 beside = _devices.beside
+copied = _devices.copied
 
 # What PyTorch calls the kinds of devices.
 _kinds = (
@@ -39,8 +40,8 @@ current = _Current()
 
 class device:
     """torch.device("cuda"), ("cuda", 1), ("cuda:1"), or of any kind that composit knows: "opencl".
-    It is a name: whether there is such a device shows when a tensor is to lie there. In a with block
-    new tensors are made there. RuntimeError for what is no kind of a device."""
+    It is a name: whether there is such a device shows when a tensor is to lie there. In a with
+    block new tensors are made there. RuntimeError for what is no kind of a device."""
 
     type: str
     index: int | None
@@ -76,11 +77,7 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, device)
-            and self.type == other.type
-            and self.index == other.index
-        )
+        return isinstance(other, device) and self.type == other.type and self.index == other.index
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
@@ -137,8 +134,8 @@ def of_name(name: str) -> device:
 
 
 def full_name(given: Any) -> str:
-    """ "cpu", or the name with its number, "cuda:0", of a device, its name or its number. RuntimeError
-    for one that is not here, with the reason and what is here."""
+    """ "cpu", or the name with its number, "cuda:0", of a device, its name or its number.
+    RuntimeError for one that is not here, with the reason and what is here."""
     if type(given) is str:
         found = _full_names.get(given)
         if found is not None:
@@ -294,7 +291,7 @@ def make_modules_on_devices(classes: list[Any]) -> None:
 
 
 def _made_within(init: Callable[..., None], place: int) -> Callable[..., None]:
-    """An __init__ whose `device`, the argument at a place, says where new tensors are made in it."""
+    """An __init__ whose `device`, the argument at a place, says where it makes new tensors."""
 
     @functools.wraps(init)
     def made(*args: Any, **kwargs: Any) -> None:
@@ -334,6 +331,8 @@ def _all_beside(result: Any, operand: LazyTensor) -> Any:
     if isinstance(result, (list, tuple)):
         parts = [_all_beside(part, operand) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    if isinstance(result, dict):
+        return {name: _all_beside(part, operand) for name, part in result.items()}
     return result
 
 

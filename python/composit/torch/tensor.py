@@ -15,12 +15,12 @@ from composit.torch import assigning, calling, dtypes, places, settling, steps, 
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
-from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
+from composit.torch.located import Located
 from composit.torch.tape import no_grad
 
 
-class Tensor(Hooked):
+class Tensor(Located):
     """An array with torch's manners, lazy underneath: values are computed when they are asked for.
 
     torch.tensor([1., 2.]) makes one; Tensor(2, 3) and Tensor([1, 2]) do as in torch, in the default
@@ -46,21 +46,6 @@ class Tensor(Hooked):
         places.put(self, places.present() if device is None else places.full_name(device))
 
     # ----- what it is
-
-    @property
-    def device(self) -> places.device:
-        """Where it lies."""
-        return places.of_name(places.device_of(self._seen))
-
-    @property
-    def is_cpu(self) -> bool:
-        """Whether it lies in the host's memory."""
-        return places.device_of(self._seen) == "cpu"
-
-    @property
-    def is_cuda(self) -> bool:
-        """Whether it lies on a CUDA device."""
-        return places.device_of(self._seen).startswith("cuda")
 
     @property
     def dtype(self) -> dtypes.dtype:
@@ -284,16 +269,6 @@ class Tensor(Hooked):
             self._check_on_cpu()
         return np.array(settling.values_of(self))
 
-    def _check_on_cpu(self) -> None:
-        place = places.place_of(self)
-        if place != "cpu":
-            raise TypeError(
-                with_location(
-                    f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy "
-                    "the tensor to host memory first."
-                )
-            )
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         values = self.numpy()
         return values if dtype is None else _core.called(values.astype, dtype, copy=False)
@@ -409,43 +384,6 @@ class Tensor(Hooked):
 
     # ----- places
 
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """On another device, in another dtype, or as another tensor is: to(device, dtype,
-        non_blocking, copy), to(dtype, …), to(other, …). Itself where nothing changes, unless `copy`.
-        Values are copied at once; of what requires gradients they come back to where it lies.
-        RuntimeError for a device that is not here."""
-        dtype, device = kwargs.get("dtype"), kwargs.get("device")
-        flags = []
-        for value in args:
-            if isinstance(value, dtypes.dtype):
-                dtype = value
-            elif isinstance(value, bool):
-                flags.append(value)
-            elif isinstance(value, TensorBase):
-                other: Any = value
-                dtype, device = other.dtype, places.place_of(other)
-            elif value is not None:
-                device = value
-        made: Any = self
-        if dtype is not None and dtype is not self.dtype:
-            made = _to_dtype(made, dtype)
-        if device is not None:
-            made = _moving().moved(made, places.full_name(device))
-        is_copy = kwargs.get("copy", flags[1] if len(flags) > 1 else False)
-        return made.clone() if is_copy and made is self else made
-
-    def cpu(self, memory_format: Any = None) -> Tensor:
-        """In the host's memory."""
-        return self.to("cpu")
-
-    def cuda(self, device: Any = None, non_blocking: bool = False) -> Tensor:
-        """On a CUDA device: that of the number, or the current one. RuntimeError where none is."""
-        return self.to("cuda" if device is None else device)
-
-    def pin_memory(self, device: Any = None) -> Tensor:
-        """Itself: copies to devices read the host's memory as it is."""
-        return self
-
     def type(self, dtype: Any = None) -> Any:
         """In another dtype; without one, the name of its type."""
         if dtype is not None:
@@ -481,19 +419,13 @@ def _same(input: Any) -> Any:
 calling.pure.add(_same)
 
 
-def _moving() -> Any:
-    from composit.torch import moving  # which needs functions of tensors
-
-    return moving
-
-
 def _copied_leaf(tensor: Tensor) -> LazyTensor:
     """The values as another leaf, where the tensor lies."""
     place = places.place_of(tensor)
     if place == "cpu":
         return constant(settling.values_of(tensor))
     settling.settle(tensor)
-    return _core.devices.copied(tensor._lazy, place)
+    return places.copied(tensor._lazy, place)
 
 
 def _restored(kind: Any, array: Any, is_leaf_with_grad: bool, place: str | None = None) -> Any:
@@ -503,15 +435,6 @@ def _restored(kind: Any, array: Any, is_leaf_with_grad: bool, place: str | None 
         places.put(made, places.full_name(place))
     made._is_leaf_with_grad = is_leaf_with_grad
     return made
-
-
-@calling.torch_function("to", is_function=False, is_method=False)
-def _cast(input: Any, dtype: Any) -> Any:
-    return cnp.astype(input, dtype)
-
-
-def _to_dtype(tensor: Tensor, dtype: dtypes.dtype) -> Tensor:
-    return calling.call(_cast, "to_copy", False, (tensor, dtype), {})
 
 
 calling._made["Tensor"] = Tensor

@@ -11,7 +11,6 @@ import pytest
 WANTED = os.environ.get("COMPOSIT_TEST_DEVICE")
 
 
-
 def without_device(tensor):
     from composit.torch.printing import text_of
 

@@ -20,8 +20,8 @@ def is_autocast_available(device_type: str) -> bool:
 
 class autocast:
     """A with block, or a decorator, within which PyTorch computes some operations in a lower
-    precision. Without the device it is disabled, with a warning, as in PyTorch. Enabled for one that
-    is here it is refused: tensors and modules are converted by .to(torch.bfloat16)."""
+    precision. Without the device it is disabled, with a warning, as in PyTorch. Enabled for one
+    that is here it is refused: tensors and modules are converted by .to(torch.bfloat16)."""
 
     def __init__(
         self, device_type: str, dtype: Any = None, enabled: bool = True,

@@ -20,6 +20,11 @@ class GradcheckError(RuntimeError):
     """Gradients are not those of the values."""
 
 
+def _beside(values: Any, tensor: Any) -> Any:
+    """An array's values as a tensor, where another one lies."""
+    return calling.functions["from_numpy"](values).to(tensor.device)
+
+
 def _outputs_of(func: Function, inputs: tuple[Any, ...]) -> list[Any]:
     found = func(*inputs)
     several = [found] if isinstance(found, TensorBase) else list(found)
@@ -38,10 +43,13 @@ def _numerical(
             moved = values.copy()
             moved.reshape(-1)[number] += step
             args = list(inputs)
-            args[place] = calling.functions["from_numpy"](moved).requires_grad_()
+            args[place] = _beside(moved, inputs[place]).requires_grad_()
             with enable_grad():
                 sides.append(
-                    [y.detach().numpy(force=True).reshape(-1) for y in _outputs_of(func, tuple(args))]
+                    [
+                        y.detach().numpy(force=True).reshape(-1)
+                        for y in _outputs_of(func, tuple(args))
+                    ]
                 )
         rows.append([(high - low) / (2 * eps) for high, low in zip(*sides)])
     return [np.stack(parts) if parts else np.empty((0, 0)) for parts in zip(*rows)]
@@ -54,7 +62,7 @@ def _analytical(outputs: list[Any], x: Any) -> list[np.ndarray[Any, Any]]:
         for number in range(y.numel()):
             one = np.zeros(y.numel(), y.dtype.numpy)
             one[number] = 1
-            flow = calling.functions["from_numpy"](one.reshape(tuple(y.shape)))
+            flow = _beside(one.reshape(tuple(y.shape)), y)
             gradient = None
             if y.requires_grad:
                 (gradient,) = grad(y, x, flow, retain_graph=True, allow_unused=True)
@@ -83,7 +91,7 @@ def _total(func: Function, args: tuple[Any, ...]) -> Any:
             continue
         if y._lazy.dtype.kind == "c":
             y = calling.functions["view_as_real"](y)
-        weights = calling.functions["from_numpy"](_numbers(tuple(y.shape), y.dtype.numpy, 1.0))
+        weights = _beside(_numbers(tuple(y.shape), y.dtype.numpy, 1.0), y)
         total = total + (y * weights).sum()
     return total
 
@@ -107,7 +115,7 @@ def _along_directions(
         sides = []
         for step in (eps, -eps):
             args = list(given)
-            args[place] = calling.functions["from_numpy"](values + step * direction)
+            args[place] = _beside(values + step * direction, given[place])
             with enable_grad():
                 sides.append(float(_total(func, (*args[:place], args[place].requires_grad_(),
                                                  *args[place + 1 :]))))  # fmt: skip
@@ -181,7 +189,7 @@ def gradgradcheck(
         flows = []
         for y in outputs:
             numbers = np.cos(np.arange(1, y.numel() + 1, dtype=np.float64)).reshape(tuple(y.shape))
-            flow = calling.functions["from_numpy"](numbers.astype(y.dtype.numpy))
+            flow = _beside(numbers.astype(y.dtype.numpy), y)
             flows.append(flow.requires_grad_())
     else:
         flows = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs)

@@ -264,7 +264,8 @@ class Event:
         external: bool = False,
     ) -> None:  # fmt: skip
         _name_of(None)
-        self._is_timed, self._event = enable_timing, None
+        self._is_timed = enable_timing
+        self._event: Any = None
 
     def record(self, stream: Any = None) -> None:
         """Puts it behind all work that was asked for."""
@@ -290,9 +291,7 @@ class Event:
         done, and have enable_timing=True."""
         if not (self._is_timed and end_event._is_timed):
             raise ValueError(
-                with_location(
-                    "Both events must be created with argument 'enable_timing=True'."
-                )
+                with_location("Both events must be created with argument 'enable_timing=True'.")
             )
         if self._event is None or end_event._event is None:
             raise ValueError(

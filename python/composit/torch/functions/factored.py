@@ -126,7 +126,9 @@ def histogramdd(
                 f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
             )
         )
-    parts = [x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given]
+    parts = [
+        x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given
+    ]
     ends = None if range is None else np.reshape(range, (count, 2)).tolist()
     weights = None if weight is None else weight.detach().reshape(-1).numpy(force=True)
     found, edges = np.histogramdd(points, parts, ends, density, weights)

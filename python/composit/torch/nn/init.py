@@ -168,7 +168,9 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
-    drawn = functions["empty"](rows, columns, device=tensor.device).normal_(0, 1, generator=generator)
+    drawn = functions["empty"](rows, columns, device=tensor.device).normal_(
+        0, 1, generator=generator
+    )
     q, r = linalg.qr(drawn.t() if rows < columns else drawn)
     q = q * r.diagonal().sign()
     whole = q.t() if rows < columns else q

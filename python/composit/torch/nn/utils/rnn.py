@@ -87,7 +87,9 @@ def _integers(values: Any) -> Any:
 
 
 def _selected(values: Any, places: Any, axis: int = 0) -> Any:
-    return functions["index_select"](values, axis, functions["tensor"](places, device=values.device))
+    return functions["index_select"](
+        values, axis, functions["tensor"](places, device=values.device)
+    )
 
 
 def pack_padded_sequence(
