@@ -86,9 +86,8 @@ bool is_split(const std::vector<Placement>& placements, const Options& options) 
     const bool has_device = runtime::backend(options.backend)->device() != nullptr;
     const std::string& home =
         has_device || placements.empty() ? options.backend : placements[0].backend;
-    return std::any_of(placements.begin(), placements.end(), [&](const Placement& placement) {
-        return placement.backend != home;
-    });
+    return std::any_of(placements.begin(), placements.end(),
+                       [&](const Placement& placement) { return placement.backend != home; });
 }
 
 // Schedules a program of kernels of one back end, places its buffers and compiles it.
@@ -120,9 +119,8 @@ Built build_split(const Program& program, const std::vector<Placement>& placemen
         executables.push_back(compiled(segment.program, segment.backend, options, {}, ready));
     }
     Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr, placements};
-    built.executable =
-        joined(built.program, placements, std::move(segments), std::move(executables),
-               runtime::backend(options.backend)->device());
+    built.executable = joined(built.program, placements, std::move(segments),
+                              std::move(executables), runtime::backend(options.backend)->device());
     return built;
 }
 

@@ -116,8 +116,8 @@ class Staged : public runtime::Executable {
     Staged(std::shared_ptr<runtime::Executable> inner, std::shared_ptr<runtime::Device> device,
            const ir::kernel::Program& program)
         : inner_(std::move(inner)), device_(std::move(device)) {
-        for (const auto& [numbers, bytes] :
-             {std::pair{&program.inputs, &input_bytes_}, std::pair{&program.outputs, &output_bytes_}})
+        for (const auto& [numbers, bytes] : {std::pair{&program.inputs, &input_bytes_},
+                                             std::pair{&program.outputs, &output_bytes_}})
             for (int number : *numbers)
                 bytes->push_back(program.buffers[static_cast<size_t>(number)].bytes);
     }

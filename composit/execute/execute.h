@@ -74,8 +74,8 @@ struct Placement {
 // One specialisation of a function, ready to call.
 class Compiled {
   public:
-    // `inputs` are placeholders that `outputs` reach (or not), in calling order. Outputs that lie on
-    // a device run there, else on the options' back end. NotSupported: on several devices.
+    // `inputs` are placeholders that `outputs` reach (or not), in calling order. Outputs that lie
+    // on a device run there, else on the options' back end. NotSupported: on several devices.
     Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
              Options options);
 
@@ -127,8 +127,8 @@ class Compiled {
     // that already.
     runtime::Run run_of(const std::vector<const void*>& arguments, const std::vector<Array>& given,
                         std::vector<Array>& results) const;
-    // Host memory that nobody owns, as arrays; calls of programs that run on a device, whose results
-    // lie there.
+    // Host memory that nobody owns, as arrays; calls of programs that run on a device, whose
+    // results lie there.
     std::vector<Array> at(const std::vector<const void*>& pointers) const;
     struct DeviceHeld {
         std::vector<Array> arguments, results;
@@ -147,7 +147,7 @@ class Compiled {
     Options options_;
     runtime::ParallelFor parallel_for_;
     std::shared_ptr<runtime::Device> device_;  // that it runs on; null: host memory
-    struct Stages;  // what the passes printed are printed from
+    struct Stages;                             // what the passes printed are printed from
     std::shared_ptr<Stages> stages_;
     ir::kernel::Program program_;
     std::shared_ptr<runtime::Executable> executable_;

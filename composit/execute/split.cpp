@@ -180,7 +180,8 @@ class SplitExecutable : public runtime::Executable {
             const int64_t bytes = bytes_[static_cast<size_t>(number)];
             copies.push_back(ir::allocate_aligned(bytes));
             if (bytes > 0)
-                home_->copy_to_host(copies.back().get(), places[static_cast<size_t>(number)], bytes);
+                home_->copy_to_host(copies.back().get(), places[static_cast<size_t>(number)],
+                                    bytes);
             return copies.back().get();
         };
         for (int number : segment.inputs) part.inputs.push_back(copied(number));

@@ -100,8 +100,8 @@ int64_t ConstantArray::bytes() const { return size() * size_of(dtype()); }
 void* ConstantArray::memory_of_its_own() const {
     if (!state_ || state_.use_count() != 1 || state_->is_borrowed || state_->remote) return nullptr;
     const std::lock_guard lock(state_->mutex);
-    const bool is_own = state_->row_major.use_count() == 1 && state_->forms.empty() &&
-                        state_->copies.empty();
+    const bool is_own =
+        state_->row_major.use_count() == 1 && state_->forms.empty() && state_->copies.empty();
     return is_own ? state_->row_major.get() : nullptr;
 }
 

@@ -28,8 +28,8 @@ DeviceNumber device_number(const std::string& name) {
     const std::lock_guard lock(all.mutex);
     for (size_t i = on_cpu; i < all.list.size(); ++i)
         if (all.list[i] == name) return static_cast<DeviceNumber>(i);
-    user_check<RuntimeError>(all.list.size() < most_names, "device: '", name, "' is one of more than ",
-                             most_names, " devices. Use fewer.");
+    user_check<RuntimeError>(all.list.size() < most_names, "device: '", name,
+                             "' is one of more than ", most_names, " devices. Use fewer.");
     all.list.push_back(name);
     return static_cast<DeviceNumber>(all.list.size() - 1);
 }

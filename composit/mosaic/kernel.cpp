@@ -144,9 +144,9 @@ struct Kernel::Alone {
             as_it_stands.whole_model = false;
             as_it_stands.reuse_buffers = true;
             const Extraction extraction(*kernel.whole_, *kernel.kernel_, kernel.outer_);
-            executable =
-                execute::with_host_memory(execute::build(extraction.program, as_it_stands).executable,
-                                          as_it_stands.backend, extraction.program);
+            executable = execute::with_host_memory(
+                execute::build(extraction.program, as_it_stands).executable, as_it_stands.backend,
+                extraction.program);
         });
         return *executable;
     }

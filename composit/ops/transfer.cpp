@@ -34,12 +34,14 @@ const ir::Operation& transfer_operation() {
         },
         .batch = [](const Node& node, const Tensors& x, const std::vector<bool>&,
                     int64_t) -> Tensors { return {transfer(x[0], device_of(node))}; },
-        .lower = [](const Node&, ir::Lowering& lowering) { lowering.result(0, lowering.operand(0)); },
+        .lower = [](const Node&,
+                    ir::Lowering& lowering) { lowering.result(0, lowering.operand(0)); },
         .moves_elements = true,
         .check =
             [](const Tensors& operands, const Attributes& attributes) {
                 ir::check_operand_count("transfer", operands, 1);
-                const auto& device = ir::checked_attribute<std::string>("transfer", attributes, "device");
+                const auto& device =
+                    ir::checked_attribute<std::string>("transfer", attributes, "device");
                 user_check(!device.empty(), "transfer: the device is empty. A name is required.");
             },
         .device = [](const Node& node) { return ir::device_number(device_of(node)); },

@@ -46,10 +46,9 @@ Components constant_components(const Node& node) {
     const Array value = ir::constant_value(node);
     if (value.size() != 1 || ir::is_half(type.dtype)) {
         const TensorType stored = ops::storage_type(type);
-        const Array memory = value.is_remote()
-                                 ? Array(stored.dtype, stored.shape, value.remote())
-                                 : Array(stored.dtype, stored.shape, value.owner(),
-                                         value.mutable_data(), value.is_borrowed());
+        const Array memory = value.is_remote() ? Array(stored.dtype, stored.shape, value.remote())
+                                               : Array(stored.dtype, stored.shape, value.owner(),
+                                                       value.mutable_data(), value.is_borrowed());
         return ops::from_storage(ir::constant(memory, node.name()), type);
     }
     const auto part = [&](size_t which) {

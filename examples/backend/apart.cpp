@@ -10,7 +10,6 @@
 #include <composit/base/error.h>
 #include <composit/runtime/backend.h>
 #include <composit/runtime/device.h>
-
 #include <sys/mman.h>
 
 #include <chrono>
@@ -137,8 +136,9 @@ class ApartBackend : public Backend {
   public:
     std::string name() const override { return device_->name(); }
     std::shared_ptr<Device> device() const override { return device_; }
-    std::optional<std::string> refuses(const composit::ir::kernel::Kernel& kernel,
-                                       const composit::ir::kernel::Program& program) const override {
+    std::optional<std::string> refuses(
+        const composit::ir::kernel::Kernel& kernel,
+        const composit::ir::kernel::Program& program) const override {
         return composit::runtime::backend("interpreter")->refuses(kernel, program);
     }
     std::shared_ptr<Executable> compile(const composit::ir::kernel::Program& program,

@@ -54,9 +54,8 @@ ir::Array exported(const Tensor& x) {
 nb::object as_ndarray(const ir::Array& array) {
     std::vector<size_t> shape(array.shape().begin(), array.shape().end());
     auto owner = std::make_unique<ir::Array>(array);
-    const nb::capsule keeper(owner.get(), [](void* held) noexcept {
-        delete static_cast<ir::Array*>(held);
-    });
+    const nb::capsule keeper(owner.get(),
+                             [](void* held) noexcept { delete static_cast<ir::Array*>(held); });
     owner.release();
     return nb::cast(nb::ndarray<>(array.remote()->address(), shape.size(), shape.data(), keeper,
                                   nullptr, dlpack_dtype(array.dtype()), cuda_type,
@@ -93,7 +92,8 @@ nb::object imported(nb::handle object, const std::string& name) {
 void bind_dlpack(nb::module_& module) {
     module.def(
         "exported_to_cuda", [](const Tensor& x) { return as_ndarray(exported(x)); },
-        nb::call_guard<Located>(), "The values, on their CUDA device, as an object with __dlpack__.");
+        nb::call_guard<Located>(),
+        "The values, on their CUDA device, as an object with __dlpack__.");
     module.def(
         "cuda_array_interface",
         [](const Tensor& x) {
@@ -101,8 +101,8 @@ void bind_dlpack(nb::module_& module) {
             nb::dict result;
             result["shape"] = tuple_from(array.shape());
             result["typestr"] = type_text(array.dtype());
-            result["data"] = nb::make_tuple(
-                reinterpret_cast<uintptr_t>(array.remote()->address()), false);
+            result["data"] =
+                nb::make_tuple(reinterpret_cast<uintptr_t>(array.remote()->address()), false);
             result["version"] = 3;
             result["strides"] = nb::none();
             result["stream"] = nb::none();

@@ -4,8 +4,8 @@
 #include "casters.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/foreign.h"
-#include "interpreter_lock.h"
 #include "dlpack_types.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/ndarray.h>

@@ -1,9 +1,9 @@
 """Devices: places with memory of their own. `python -m composit.devices` lists those that are here.
 
-    x = cnp.asarray(array, device="cuda")    # lies there; so does what is computed of it
-    y = x.to("cpu")
-    with composit.device("cuda"):            # where new tensors are made
-        w = cnp.zeros((3, 4))
+x = cnp.asarray(array, device="cuda")    # lies there; so does what is computed of it
+y = x.to("cpu")
+with composit.device("cuda"):            # where new tensors are made
+    w = cnp.zeros((3, 4))
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class Printer {
         f_.code.add(text(total, "[", i, "] = ", arithmetic_.nothing, ";"));
         f_.code.close();
         left_ = places_of(loops_.left, loops_.rows, rows_, "left_row", row_, row_end_);
-        right_ = places_of(loops_.right, loops_.columns, columns_, "right_column", column_,
-                           column_end_);
+        right_ =
+            places_of(loops_.right, loops_.columns, columns_, "right_column", column_, column_end_);
         declare_depths();
         const std::string start = f_.names.claim("start");
         f_.code.open(text("for (", f_.index(), " ", start, " = 0; ", start, " < ",
@@ -68,11 +68,11 @@ class Printer {
         fill_depths(start, count);
         copy(right_, loops_.right, right_panel, columns_, columns_, column_end_, "0", start, count);
         const std::string r = f_.names.claim("r"), c = f_.names.claim("c");
-        f_.code.open(text("for (int ", r, " = 0; ", r, " < ", row_end_, "; ", r, " += ", tile_rows,
-                          ")"));
-        copy(left_, loops_.left, left_panel, tile_rows, tile_rows, row_end_, r, start, count);
         f_.code.open(
-            text("for (int ", c, " = 0; ", c, " < ", columns_, "; ", c, " += ", tile_columns_, ")"));
+            text("for (int ", r, " = 0; ", r, " < ", row_end_, "; ", r, " += ", tile_rows, ")"));
+        copy(left_, loops_.left, left_panel, tile_rows, tile_rows, row_end_, r, start, count);
+        f_.code.open(text("for (int ", c, " = 0; ", c, " < ", columns_, "; ", c,
+                          " += ", tile_columns_, ")"));
         print_tile(left_panel, right_panel, total, r, c, count);
         f_.code.close();
         f_.code.close();
@@ -99,8 +99,7 @@ class Printer {
     void declare_block() {
         const int64_t across = groups_of(loops_.column_count, columns_);
         const int64_t down = groups_of(loops_.row_count, rows_);
-        const std::string group =
-            open_share(f_, block_count(), 1, "block");
+        const std::string group = open_share(f_, block_count(), 1, "block");
         const std::vector<std::string> place =
             f_.unflatten(group, {loops_.batch_count, down, across}, "bmn");
         batch_ = f_.unflatten(place[0], loops_.batch, "ghijkl");
@@ -112,8 +111,9 @@ class Printer {
     std::string ends_at(const std::string& wish, const std::string& first, int64_t size,
                         int64_t all) {
         if (all % size == 0) return text(size);
-        return f_.declare("int", wish, text("(int)(", all, " - ", first, " < ", size, " ? ", all,
-                                            " - ", first, " : ", size, ")"));
+        return f_.declare("int", wish,
+                          text("(int)(", all, " - ", first, " < ", size, " ? ", all, " - ", first,
+                               " : ", size, ")"));
     }
 
     // Where the rows of an operand lie, from the batch's place on: by a table where there are
@@ -145,15 +145,15 @@ class Printer {
         f_.code.open(loop("int", k, "0", count));
         const std::vector<std::string> at =
             f_.unflatten("(" + start + " + " + k + ")", loops_.depth, "pqrstu");
-        f_.code.add(text(left_depth_, "[", k, "] = ",
-                         c_family::address_text(loops_.left.depth, at), ";"));
-        f_.code.add(text(right_depth_, "[", k, "] = ",
-                         c_family::address_text(loops_.right.depth, at), ";"));
+        f_.code.add(
+            text(left_depth_, "[", k, "] = ", c_family::address_text(loops_.left.depth, at), ";"));
+        f_.code.add(text(right_depth_, "[", k,
+                         "] = ", c_family::address_text(loops_.right.depth, at), ";"));
         f_.code.close();
     }
 
-    // Copies `size` rows of an operand from number `from` of the block on into a panel, those of one
-    // depth side by side; zeros behind the block's end.
+    // Copies `size` rows of an operand from number `from` of the block on into a panel, those of
+    // one depth side by side; zeros behind the block's end.
     void copy(const std::string& table, const ContractOperand& operand, const std::string& panel,
               int64_t size, int64_t step, const std::string& end, const std::string& from,
               const std::string& start, const std::string& count) {
@@ -194,8 +194,8 @@ class Printer {
         if (from == "0" ? all % size == 0 : all % tile_rows == 0) return print_copy(text(size));
         // Most are whole, and have loops of known lengths.
         const std::string part =
-            f_.declare("int", "part", text(end, " - ", from, " < ", size, " ? ", end, " - ", from,
-                                           " : ", size));
+            f_.declare("int", "part",
+                       text(end, " - ", from, " < ", size, " ? ", end, " - ", from, " : ", size));
         f_.code.open(text("if (", part, " == ", size, ")"));
         print_copy(text(size));
         f_.code.close();
@@ -210,20 +210,20 @@ class Printer {
         std::vector<std::string> sums;
         for (int64_t q = 0; q < tile_rows * vectors_of_row; ++q) {
             sums.push_back(f_.names.claim(text("sum_", q / vectors_of_row, q % vectors_of_row)));
-            f_.code.add(text(vector_, " ", sums.back(), " = (", vector_, ")(", arithmetic_.zero, ");"));
+            f_.code.add(
+                text(vector_, " ", sums.back(), " = (", vector_, ")(", arithmetic_.zero, ");"));
         }
         const std::string k = f_.names.claim("k");
         f_.code.open(loop("int", k, "0", count));
         std::vector<std::string> factors;
         for (int64_t v = 0; v < vectors_of_row; ++v)
-            factors.push_back(
-                f_.declare(vector_, text("b", v),
-                           text("vload", width_, "(0, ", right, " + ", k, " * ", columns_, " + ", c,
-                                " + ", v * width_, ")")));
+            factors.push_back(f_.declare(vector_, text("b", v),
+                                         text("vload", width_, "(0, ", right, " + ", k, " * ",
+                                              columns_, " + ", c, " + ", v * width_, ")")));
         for (int64_t q = 0; q < tile_rows; ++q) {
             const std::string a = f_.declare(
-                vector_, text("a", q), text("(", vector_, ")(", left, "[", k, " * ", tile_rows,
-                                            " + ", q, "])"));
+                vector_, text("a", q),
+                text("(", vector_, ")(", left, "[", k, " * ", tile_rows, " + ", q, "])"));
             for (int64_t v = 0; v < vectors_of_row; ++v) {
                 const std::string& sum = sums[static_cast<size_t>(q * vectors_of_row + v)];
                 const std::string& b = factors[static_cast<size_t>(v)];
@@ -235,8 +235,8 @@ class Printer {
         f_.code.close();
         for (int64_t q = 0; q < tile_rows; ++q)
             for (int64_t v = 0; v < vectors_of_row; ++v) {
-                const std::string place = text(total, " + (", r, " + ", q, ") * ", columns_, " + ",
-                                               c, " + ", v * width_);
+                const std::string place =
+                    text(total, " + (", r, " + ", q, ") * ", columns_, " + ", c, " + ", v * width_);
                 f_.code.add(text("vstore", width_, "(vload", width_, "(0, ", place, ") + ",
                                  sums[static_cast<size_t>(q * vectors_of_row + v)], ", 0, ", place,
                                  ");"));

@@ -1,5 +1,5 @@
-// Contractions for devices whose threads are loops (Dialect::threads_are_loops): a thread computes a
-// block of the output, from copies of the operands in the order in which they are read.
+// Contractions for devices whose threads are loops (Dialect::threads_are_loops): a thread computes
+// a block of the output, from copies of the operands in the order in which they are read.
 #pragma once
 
 #include "composit/backends/simt/contract_loops.h"

@@ -62,9 +62,9 @@ class FusedPrinter {
         if (!is_one_thread) lane_ = f_.declare("int", "lane", text(thread_, " % ", warp));
         for (const int local : fused_.locals) {
             const auto& buffer = buffer_of(local);
-            f_.bind(local, f_.local_array(memory_type(buffer.dtype), buffer.name,
-                                          buffer.bytes / ir::size_of(buffer.dtype),
-                                          !is_one_thread));
+            f_.bind(local,
+                    f_.local_array(memory_type(buffer.dtype), buffer.name,
+                                   buffer.bytes / ir::size_of(buffer.dtype), !is_one_thread));
         }
         for (size_t m = 0; m < fused_.members.size(); ++m) {
             const Member& member = fused_.members[m];
@@ -149,11 +149,11 @@ class FusedPrinter {
         if (f_.dialect().threads_are_loops)
             return print_loops(f_, loops.kept, "jklmno", [&](const std::vector<std::string>& at) {
                 const std::vector<std::string> row = with_pieces(at);
-                const Combining::State result = print_lanes(
-                    f_, c, "0", text(count),
-                    [&](const Combining::State& state, const std::string& e) {
-                        add_element(state, row, e);
-                    });
+                const Combining::State result =
+                    print_lanes(f_, c, "0", text(count),
+                                [&](const Combining::State& state, const std::string& e) {
+                                    add_element(state, row, e);
+                                });
                 f_.code.add(f_.element(loops.output, row) + " = " + c.result(result) + ";");
             });
         const Combining::State shared = shared_lanes(c);

@@ -239,8 +239,7 @@ class ReducePrinter {
         const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
         const Range range = range_of_block(f, block);
         const Combining::State result = print_lanes(
-            f, c, range.begin, range.end,
-            [&](const Combining::State& state, const std::string& e) {
+            f, c, range.begin, range.end, [&](const Combining::State& state, const std::string& e) {
                 add_element(f, c, state, kept, e);
             });
         print_result(f, c, result, kept, blocks_ > 1 ? chain : "", partials);
