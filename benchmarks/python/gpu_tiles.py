@@ -64,9 +64,12 @@ def main(sizes: list[int]) -> None:
             time = milliseconds(lambda: kernel((tiles,), (threads,), (a, b, out)))  # noqa: B023
             first = out.copy() if first is None else first
             equal = bool((out.view(cupy.uint32) == first.view(cupy.uint32)).all())
-            print(f"{size}: {groups} groups, {kernel.num_regs} registers, "
-                  f"{kernel.local_size_bytes} bytes spilled: {time:.3f} ms, "
-                  f"{2e-9 * size**3 / time:.1f} TFLOP/s, equal bits: {equal}", flush=True)  # fmt: skip
+            print(
+                f"{size}: {groups} groups, {kernel.num_regs} registers, "
+                f"{kernel.local_size_bytes} bytes spilled: {time:.3f} ms, "
+                f"{2e-9 * size**3 / time:.1f} TFLOP/s, equal bits: {equal}",
+                flush=True,
+            )
         time = milliseconds(lambda: cupy.matmul(a, b, out=out))  # noqa: B023
         print(f"{size}: cuBLAS {time:.3f} ms, {2e-9 * size**3 / time:.1f} TFLOP/s", flush=True)
 

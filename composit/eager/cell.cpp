@@ -157,8 +157,7 @@ Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source,
 ir::DeviceNumber Cell::device() const {
     const Cell* cell = this;
     while (const Cell* origin = cell->origin()) cell = origin;
-    // Values without a node lie in host memory.
-    return cell->tensor_ ? cell->tensor_.node().device() : ir::anywhere;
+    return (cell->tensor_ ? cell->tensor_ : cell->tensor()).node().device();
 }
 
 const Tensor& Cell::tensor() const {

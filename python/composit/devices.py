@@ -38,8 +38,8 @@ _say_where_nvrtc_is()
 
 
 class device:
-    """`with composit.device("cuda"):` new tensors lie there, in this thread. Also a name: str(it) is
-    the full one, "cuda:0". ValueError for a device that is not here, with the reason."""
+    """`with composit.device("cuda"):` new tensors lie there, in this thread. Also a name: str(it)
+    is the full one, "cuda:0". ValueError for a device that is not here, with the reason."""
 
     def __init__(self, name: Any) -> None:
         self.name = full_name(name)

@@ -19,15 +19,15 @@ from composit.conformance import same_bits, values
 Function = Callable[..., Any]
 
 
-def has_opencl() -> bool:
-    try:
-        composit.compile(lambda x: x + 1, np.zeros(1, "float32"), backend="opencl")
-    except KeyError:
-        return False
-    return True
+# Drivers take long to compile: each run of the tests has a share. Programs of every kind are in
+# tests/cpp/backends, in every run.
+pytestmark = pytest.mark.long_tail
 
 
-pytestmark = pytest.mark.skipif(not has_opencl(), reason="no OpenCL device here")
+@pytest.fixture(scope="module", autouse=True)
+def opencl() -> None:
+    """A must, as `make setup` installs a driver for the CPU."""
+    assert "opencl:0" in composit.devices.names(), composit.devices.missing()
 
 
 def check(function: Function, *arguments: np.ndarray, refused: int = 0) -> None:

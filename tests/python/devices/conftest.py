@@ -1,13 +1,6 @@
-import device_here
 import pytest
 
 import composit
-
-
-@pytest.fixture(scope="session")
-def apart(tmp_path_factory):
-    """A device of separate memory that needs no hardware."""
-    return device_here.load(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -104,7 +104,7 @@ def test_several_devices_in_one_evaluation(device):
     assert same(both[2], both[0] + both[1])
 
 
-def test_compiled(device):
+def test_compiled(device, apart, opencl):
     def f(x, w):
         return cnp.tanh(x @ w), cnp.sum(x)
 
@@ -115,18 +115,9 @@ def test_compiled(device):
             assert value.device == device and same(value, known)
     by_argument = composit.compile(f)
     assert by_argument(*arguments)[0].device == device and same(by_argument(A, B)[0], expected[0])
-    with pytest.raises(RuntimeError, match=r"f: .* on apart:0|f: .* on opencl:0"):
-        composit.compile(f, device=device)(cnp.asarray(A, device=other(device)), B)
-
-
-def other(device):
-    return "opencl:0" if device.startswith("apart") else device_of_the_example()
-
-
-def device_of_the_example():
-    if "apart:0" not in composit.devices.names():
-        pytest.skip("the example's device is loaded by the tests that run before this one")
-    return "apart:0"
+    other = opencl if device == apart else apart
+    with pytest.raises(RuntimeError, match=rf"f: .* on {device} and .* on {other}"):
+        composit.compile(f, device=device)(cnp.asarray(A, device=other), B)
 
 
 def test_faults_of_indices(device):
