@@ -23,7 +23,7 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench check fmt asan tsan \
+.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench gpu check fmt asan tsan \
     fuzz sweep cross docs golden reference wheel clean
 
 help:  ## list these commands
@@ -114,6 +114,9 @@ bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15
 	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'
+
+gpu:  ## build for this machine's GPU with PYTHON's packages; conformance, tests, benchmarks; STAGES='build bench' for some
+	@PYTHON=$(PYTHON) tools/gpu.sh $(STAGES)
 
 fuzz: build  ## MUTANTS=50000 texts of strangers of each kind under sanitizers; random programs for MINUTES=5
 	@$(CMAKE) --preset asan

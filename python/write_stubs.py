@@ -35,10 +35,13 @@ NAMES: Replacements = [
         r"^(class (?:TraceFields|TorchFunction|GradFn):\n    \"\"\".*\"\"\"\n)",
         r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
     ),
-    (r"(def (?:wanted_places|follow|record_of)\(.*\)) -> object:", r"\1 -> Any:"),
+    (
+        r"(def (?:wanted_places|follow|record_of|exported_to_cuda)\(.*\)) -> object:",
+        r"\1 -> Any:",
+    ),
     (
         r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|"
-        r"alias)\(.*\)) -> object:",
+        r"alias|transfer|placed|imported_from_cuda)\(.*\)) -> object:",
         r"\1 -> LazyTensor:",
     ),
 ]

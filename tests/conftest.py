@@ -39,6 +39,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn from a seed"
     )
+    parser.addoption(
+        "--device", metavar="NAME", help='tests of devices run on this one alone: "cuda"'
+    )
 
 
 def pytest_configure(config):

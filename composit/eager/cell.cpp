@@ -154,6 +154,13 @@ Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source,
     return Ref<Cell>(new Cell(std::move(appearance), source, std::move(region)));
 }
 
+ir::DeviceNumber Cell::device() const {
+    const Cell* cell = this;
+    while (const Cell* origin = cell->origin()) cell = origin;
+    // Values without a node lie in host memory.
+    return cell->tensor_ ? cell->tensor_.node().device() : ir::anywhere;
+}
+
 const Tensor& Cell::tensor() const {
     if (!origin()) {
         if (is_written()) [[unlikely]]

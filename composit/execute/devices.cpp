@@ -109,6 +109,56 @@ std::vector<Array> evaluate_across_devices(const std::vector<Tensor>& outputs,
     return results;
 }
 
+namespace {
+
+class Staged : public runtime::Executable {
+  public:
+    Staged(std::shared_ptr<runtime::Executable> inner, std::shared_ptr<runtime::Device> device,
+           const ir::kernel::Program& program)
+        : inner_(std::move(inner)), device_(std::move(device)) {
+        for (const auto& [numbers, bytes] :
+             {std::pair{&program.inputs, &input_bytes_}, std::pair{&program.outputs, &output_bytes_}})
+            for (int number : *numbers)
+                bytes->push_back(program.buffers[static_cast<size_t>(number)].bytes);
+    }
+
+    void run(const runtime::Run& run) const override {
+        std::vector<std::shared_ptr<runtime::DeviceMemory>> held;
+        const auto copied = [&](const void* from, int64_t bytes) {
+            held.push_back(runtime::DeviceMemory::allocate(device_, bytes, "argument"));
+            if (bytes > 0) device_->copy_from_host(held.back()->address(), from, bytes);
+            return held.back()->address();
+        };
+        runtime::Run there{{}, {}, run.threads, run.parallel_for};
+        for (size_t i = 0; i < run.inputs.size(); ++i)
+            there.inputs.push_back(copied(run.inputs[i], input_bytes_[i]));
+        for (size_t i = 0; i < run.outputs.size(); ++i)
+            there.outputs.push_back(copied(run.outputs[i], output_bytes_[i]));
+        inner_->run(there);
+        for (size_t i = 0; i < run.outputs.size(); ++i)
+            if (output_bytes_[i] > 0)
+                device_->copy_to_host(run.outputs[i], there.outputs[i], output_bytes_[i]);
+    }
+    std::vector<runtime::SourceFile> sources() const override { return inner_->sources(); }
+    std::string build_command() const override { return inner_->build_command(); }
+    int64_t held_bytes() const override { return inner_->held_bytes(); }
+
+  private:
+    std::shared_ptr<runtime::Executable> inner_;
+    std::shared_ptr<runtime::Device> device_;
+    std::vector<int64_t> input_bytes_, output_bytes_;
+};
+
+}  // namespace
+
+std::shared_ptr<runtime::Executable> with_host_memory(
+    std::shared_ptr<runtime::Executable> executable, const std::string& backend,
+    const ir::kernel::Program& program) {
+    auto device = runtime::backend(backend)->device();
+    if (!device) return executable;
+    return std::make_shared<Staged>(std::move(executable), std::move(device), program);
+}
+
 std::vector<Array> run_on_device(const runtime::Executable& executable, const DeviceCall& call,
                                  const runtime::ParallelFor& parallel_for, int threads) {
     runtime::Run run;

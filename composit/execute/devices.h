@@ -33,6 +33,12 @@ bool needs_several_devices(const std::vector<Tensor>& outputs);
 std::vector<Array> evaluate_across_devices(const std::vector<Tensor>& outputs,
                                            const Evaluating& evaluate);
 
+// An executable of `program` whose runs are given host memory, whatever its back end needs: inputs
+// and outputs, which may be gone on with, are copied to the device and outputs back.
+std::shared_ptr<runtime::Executable> with_host_memory(
+    std::shared_ptr<runtime::Executable> executable, const std::string& backend,
+    const ir::kernel::Program& program);
+
 // Runs an executable whose inputs and outputs lie on the device. `starts`: for each output the
 // argument whose contents it has at the start, or -1; its memory where that is `given`.
 struct DeviceCall {

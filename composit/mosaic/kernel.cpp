@@ -2,6 +2,7 @@
 #include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
+#include "composit/execute/devices.h"
 #include "composit/mosaic/program.h"
 
 #include <algorithm>
@@ -143,7 +144,9 @@ struct Kernel::Alone {
             as_it_stands.whole_model = false;
             as_it_stands.reuse_buffers = true;
             const Extraction extraction(*kernel.whole_, *kernel.kernel_, kernel.outer_);
-            executable = execute::build(extraction.program, as_it_stands).executable;
+            executable =
+                execute::with_host_memory(execute::build(extraction.program, as_it_stands).executable,
+                                          as_it_stands.backend, extraction.program);
         });
         return *executable;
     }

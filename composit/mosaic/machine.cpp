@@ -4,6 +4,7 @@
 #include "composit/base/default_floating_point.h"
 #include "composit/base/text.h"
 #include "composit/execute/build.h"
+#include "composit/runtime/device.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,22 +61,29 @@ double fastest_run(const Program& program, const std::string& target, int thread
     runtime::Run run;
     run.threads = threads;
     run.parallel_for = execute::parallel_for(threads);
-    std::vector<ir::Array> memory;
+    const auto device = runtime::backend(target)->device();
+    std::vector<ir::Array> memory, held;
     for (const auto* numbers : {&program.inputs, &program.outputs})
         for (int number : *numbers) {
             const Buffer& buffer = program.buffers[static_cast<size_t>(number)];
             ir::Array& array = memory.emplace_back(f32, buffer.shape);
             auto* values = static_cast<float*>(array.mutable_data());
             std::fill(values, values + array.size(), 1.0F);
+            void* place = array.mutable_data();
+            if (device) {
+                held.push_back(runtime::copied_to(device, array));
+                place = held.back().remote()->address();
+            }
             if (buffer.kind == BufferKind::input)
-                run.inputs.push_back(array.data());
+                run.inputs.push_back(place);
             else
-                run.outputs.push_back(array.mutable_data());
+                run.outputs.push_back(place);
         }
     double best = 1e300;
     for (int r = 0; r < runs; ++r) {
         const auto start = std::chrono::steady_clock::now();
         built.executable->run(run);
+        if (device) device->synchronise();
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
         best = std::min(best, taken.count());
     }

@@ -52,6 +52,9 @@ class Device {
 
     virtual std::shared_ptr<Event> record() = 0;  // an event behind everything asked for
     virtual void synchronise() = 0;               // waits for everything asked for
+    // Waits for what other libraries of the process asked the device for, where they can share it:
+    // before memory of theirs is read.
+    virtual void wait_for_others() {}
 };
 
 // A block of a device's memory. Blocks that were freed are kept for the next of their size, since

@@ -23,6 +23,7 @@ void bind_steps(nanobind::module_& module);          // composit.torch: steps by
 void bind_following(nanobind::module_& module);      // following.h
 void bind_backend(nanobind::module_& module);        // runtime/backend.h
 void bind_devices(nanobind::module_& module);        // runtime/device.h
+void bind_dlpack(nanobind::module_& module);         // DLPack, for values on devices
 void bind_pipeline(nanobind::module_& module);       // transforms/pipeline.h, target/target.h
 void bind_foreign_calls(nanobind::module_& module);  // runtime/foreign.h
 void bind_ruled_call(nanobind::module_& module);     // functional/ruled_call.h

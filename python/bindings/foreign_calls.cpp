@@ -5,6 +5,7 @@
 #include "composit/ops/ops.h"
 #include "composit/runtime/foreign.h"
 #include "interpreter_lock.h"
+#include "dlpack_types.h"
 #include "location.h"
 
 #include <nanobind/ndarray.h>
@@ -21,15 +22,6 @@ constexpr const char* python_function = "python.call";
 std::vector<PyObject*>& functions() {
     static auto* all = new std::vector<PyObject*>;
     return *all;
-}
-
-nb::dlpack::dtype dlpack_dtype(ir::DType dtype) {
-    using nb::dlpack::dtype_code;
-    dtype_code code = dtype_code::Int;
-    if (dtype == ir::DType::boolean) code = dtype_code::Bool;
-    if (ir::is_floating(dtype)) code = dtype_code::Float;
-    if (ir::is_unsigned_integer(dtype)) code = dtype_code::UInt;
-    return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * ir::size_of(dtype)), 1};
 }
 
 // An ndarray over memory that lives while the call does.

@@ -49,6 +49,7 @@ NB_MODULE(_core, module) {
     bind_assigning(module);
     bind_backend(module);
     bind_devices(module);
+    bind_dlpack(module);
     bind_foreign_calls(module);
     bind_ruled_call(module);
     bind_export(module);

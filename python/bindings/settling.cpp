@@ -83,8 +83,15 @@ nb::list settled(const std::vector<Tensor>& tensors, const execute::Options& opt
         values = execute::evaluate_and_keep(tensors, options);
     }
     nb::list constants;
-    for (size_t i = 0; i < values.size(); ++i)
-        constants.append(wrap_copy(execute::constant_on(values[i], tensors[i].node().device())));
+    for (size_t i = 0; i < values.size(); ++i) {
+        const ir::Array& value = values[i];
+        // The nodes have that memory, too: views of the constant are made of it, not of its elements.
+        const ir::Array shared = value.is_remote()
+                                     ? value
+                                     : ir::Array(value.dtype(), value.shape(), value.owner(),
+                                                 value.mutable_data(), true);
+        constants.append(wrap_copy(execute::constant_on(shared, tensors[i].node().device())));
+    }
     return constants;
 }
 

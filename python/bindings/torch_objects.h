@@ -7,6 +7,7 @@
 #include "bindings.h"
 #include "composit/base/ref.h"
 #include "composit/eager/version_counter.h"
+#include "composit/ir/node.h"
 
 #include <nanobind/nanobind.h>
 

@@ -279,8 +279,34 @@ def _flags(self: LazyTensor) -> Flags:
 
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
-    """The values as a DLPack capsule, evaluated now; without copying them again."""
-    return self.taken_out().__dlpack__(**options)
+    """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, in memory
+    of their own, or in host memory for `dl_device=(1, 0)` and all other tensors."""
+    wanted = options.get("dl_device")
+    if _core.cuda_number(self) < 0 or (wanted is not None and wanted[0] == 1):
+        return self.taken_out().__dlpack__(**options)
+    options = {key: options[key] for key in ("max_version",) if key in options}
+    return _core.exported_to_cuda(self).__dlpack__(**options)
+
+
+def _dlpack_device(self: LazyTensor) -> tuple[int, int]:
+    """(1, 0) for the CPU, (2, n) for the n-th CUDA device."""
+    number = _core.cuda_number(self)
+    return (1, 0) if number < 0 else (2, number)
+
+
+def _cuda_array_interface(self: LazyTensor) -> dict[str, Any]:
+    """Where the values lie on a CUDA device, in memory of their own that lives as long as self."""
+    if _core.cuda_number(self) < 0:
+        raise AttributeError(
+            with_location(f"__cuda_array_interface__: the tensor lies on {self.device}.")
+        )
+    interface, keeper = _core.cuda_array_interface(self)
+    _exported[self] = keeper
+    return interface
+
+
+# The memory that was handed out last for each tensor.
+_exported: weakref.WeakKeyDictionary[LazyTensor, Any] = weakref.WeakKeyDictionary()
 
 
 def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:
@@ -322,7 +348,7 @@ def attach() -> None:
         "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
         "resize": _resize, "dumps": _dumps,
         "__dlpack__": _dlpack, "to_device": _to_device, "to": _to,
-        "__dlpack_device__": lambda self: (1, 0),  # the CPU
+        "__dlpack_device__": _dlpack_device,
         "__array_namespace__": _array_namespace,
         "to_numpy": _to_numpy, "setflags": _set_flags, "setfield": _set_field,
     }  # fmt: skip
@@ -334,6 +360,7 @@ def attach() -> None:
     for name, value in {
         "flags": _flags,
         "device": _device,
+        "__cuda_array_interface__": _cuda_array_interface,
         "base": _base,
         "data": lambda self: self.taken_out().data,
     }.items():

@@ -305,6 +305,12 @@ def main(arguments: list[str] | None = None) -> int:
         help="what makes a back end known: a Python file, or a shared library",
     )
     parser.add_argument("--filter", default="", help="only cases whose name contains this")
+    parser.add_argument(
+        "--share",
+        default="0/1",
+        metavar="I/N",
+        help="every N-th case from the I-th (0 to N - 1) on",
+    )
     chosen = parser.parse_args(arguments)
     for path in chosen.load:
         if path.endswith(".py"):
@@ -315,7 +321,11 @@ def main(arguments: list[str] | None = None) -> int:
         name = composit.backends.full_name(chosen.backend)
     except KeyError as error:
         parser.error(str(error.args[0]))
+    first, _, shares = chosen.share.partition("/")
+    if not (first.isdecimal() and shares.isdecimal() and int(first) < int(shares)):
+        parser.error(f"--share: '{chosen.share}' is not I/N with I below N, such as 0/4")
     cases = [case for case in all_cases() if chosen.filter in f"{case.group} {case.name}"]
+    cases = cases[int(first) :: int(shares)]
     outcomes = [run(case, name) for case in cases]
     print(report(outcomes, name))
     return 1 if any(outcome.wrong for outcome in outcomes) or not outcomes else 0

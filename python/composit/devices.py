@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import importlib.util
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +20,21 @@ from composit._core import LazyTensor
 
 _core_devices = _core.devices
 _present: contextvars.ContextVar[str | None] = contextvars.ContextVar("device", default=None)
+
+
+def _say_where_nvrtc_is() -> None:
+    """CUDA's compiler may be a package, which the core finds beside composit's own alone."""
+    found = importlib.util.find_spec("nvidia")
+    folders = found.submodule_search_locations if found is not None else None
+    libraries = [
+        os.path.join(folder, package, "lib")
+        for folder in folders or ()
+        for package in sorted(os.listdir(folder), reverse=True)
+    ]
+    os.environ.setdefault("COMPOSIT_NVRTC", ":".join(filter(os.path.isdir, libraries)))
+
+
+_say_where_nvrtc_is()
 
 
 class device:

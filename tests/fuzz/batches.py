@@ -111,6 +111,14 @@ def run_interpreted(graphs: list[Graph], folder: Path) -> Report:
     return compared(graphs, next(iter(results.values())), results)
 
 
+def run_on_devices(graphs: list[Graph], folder: Path, devices: str) -> Report:
+    """Runs the graphs on devices, whose names have spaces between them, as one program each."""
+    results = run_worker(
+        graphs, folder, instruction_sets()[0], with_cpp=False, COMPOSIT_FUZZ_DEVICES=devices
+    )
+    return compared(graphs, next(iter(results.values())), results)
+
+
 def run_batch(
     graphs: list[Graph], folder: Path, *, compiled_sets: int | None = None, optimised: str = "-O2"
 ) -> Report:

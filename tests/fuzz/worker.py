@@ -59,6 +59,9 @@ def run(graphs: list[Graph], with_cpp: bool, cache: str) -> dict[str, list[list[
         fallen_back = [place for place in compiled.placements if place[1] != "cpp"]
         assert not fallen_back, f"left to the interpreter: {fallen_back}"
         results[f"cpp, {threads} threads"] = apart(graphs, compiled(*arguments))
+    for device in os.environ.get("COMPOSIT_FUZZ_DEVICES", "").split():
+        there = composit.compile(function, *arguments, backend=device, cache_folder=cache)
+        results[device] = apart(graphs, there(*arguments))
     isa = os.environ.get("COMPOSIT_ISA", "best")
     return {f"{name}, {isa}": values for name, values in results.items()}
 

@@ -154,7 +154,8 @@ std::string literal(DType dtype, Bits bits, const ScalarSpelling& spelling) {
         case DType::uint16: return text(static_cast<int>(ir::scalar::value_of(dtype, bits)));
         case DType::float32:
             return float_literal(static_cast<float>(ir::scalar::value_of(dtype, bits)),
-                                 static_cast<uint32_t>(bits[0]), uint32_t{0x7fc00000}, "f", spelling);
+                                 static_cast<uint32_t>(bits[0]), uint32_t{0x7fc00000}, "f",
+                                 spelling);
         case DType::float64:
             return float_literal(ir::scalar::value_of(dtype, bits), bits[0],
                                  uint64_t{0x7ff8000000000000}, "", spelling);

@@ -3,12 +3,12 @@
 
 #include "composit/backends/c_family/loop_questions.h"
 #include "composit/backends/c_family/scalar_roundings.h"
+#include "composit/backends/c_family/scalar_tables.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
 #include <cmath>
-#include <iomanip>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -61,13 +61,6 @@ std::vector<Expr> expand(const std::vector<Expr>& results) {
     std::vector<Expr> out;
     for (const Expr& result : results) out.push_back(expanded.at(result.id()));
     return out;
-}
-
-std::string table_name(const std::vector<Bits>& table, DType dtype) {
-    std::ostringstream out;
-    out << "table_" << std::hex << std::setw(8) << std::setfill('0')
-        << static_cast<uint32_t>(ir::scalar::hash_of_table(table) + static_cast<uint64_t>(dtype));
-    return out.str();
 }
 
 // ----- terms
@@ -250,8 +243,8 @@ class TermMaker {
         if (is_unsigned_integer(dtype_)) return x_[0];
         if (is_floating(dtype_)) return named("absolute", "fabs");
         const std::string wide = ir::size_of(dtype_) == 8 ? "int64_t" : "int32_t";
-        const Term result = function(spelling_.is_c ? "absolute_" + wide : "absolute",
-                                     {converted(wide, x_[0])});
+        const Term result =
+            function(spelling_.is_c ? "absolute_" + wide : "absolute", {converted(wide, x_[0])});
         return is_narrow(dtype_) ? converted(type(), result) : result;
     }
 
@@ -311,8 +304,8 @@ class TermMaker {
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
-                     TakenNames& taken, const Roundings* roundings,
-                     LoopQuestion question, const ScalarSpelling& spelling)
+                     TakenNames& taken, const Roundings* roundings, LoopQuestion question,
+                     const ScalarSpelling& spelling)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
@@ -497,32 +490,6 @@ Statements print_statements(const std::vector<Expr>& results,
                             const Roundings* roundings, const ScalarSpelling& spelling) {
     return StatementPrinter(results, arguments, taken, roundings, LoopQuestion::none, spelling)
         .run();
-}
-
-std::string print_tables(const std::vector<Expr>& results, const ScalarSpelling& spelling) {
-    std::vector<Expr> bodies = results;
-    for (const Specialisation* used : functions_used(results)) bodies.push_back(used->body);
-    std::set<std::string> printed;
-    std::string out;
-    for (const Expr& expr : ir::scalar::all_expressions(bodies)) {
-        if (expr.op() != Op::lookup) continue;
-        const std::string name = table_name(*expr.table(), expr.dtype());
-        if (!printed.insert(name).second) continue;
-        out += std::string(spelling.table_start) + type_name(expr.dtype()) + " " + name +
-               text("[", expr.table()->size(), "] = {\n   ");
-        size_t column = 4;
-        for (const Bits& bits : *expr.table()) {
-            const std::string entry = " " + literal(expr.dtype(), bits, spelling) + ",";
-            if (column + entry.size() > 96) {
-                out += "\n   ";
-                column = 4;
-            }
-            out += entry;
-            column += entry.size();
-        }
-        out += "\n};\n";
-    }
-    return out;
 }
 
 }  // namespace composit::c_family

@@ -1,5 +1,5 @@
-// Scalar expressions as C++17 text, or as C for devices (scalar_spelling.h): types, literals, statements, functions, tables and the few
-// functions they need.
+// Scalar expressions as C++17 text, or as C for devices (scalar_spelling.h): types, literals,
+// statements, functions, tables and the few functions they need.
 //
 // The text vectorises in plain loops: no branches, no library calls where a formula does. Nothing
 // in it depends on -fwrapv or on contraction: integers wrap through unsigned types, and the only
@@ -21,9 +21,9 @@
 namespace composit::c_family {
 
 std::string type_name(ir::DType dtype);  // "float", "int32_t", "bool"
-std::string literal(ir::DType dtype, ir::scalar::Bits bits,
-                    const ScalarSpelling& spelling =
-                        cpp_spelling);  // exact: 0.5f, -3, 255, __builtin_inf()
+std::string literal(
+    ir::DType dtype, ir::scalar::Bits bits,
+    const ScalarSpelling& spelling = cpp_spelling);  // exact: 0.5f, -3, 255, __builtin_inf()
 
 struct Roundings;
 

@@ -14,7 +14,7 @@ struct ScalarSpelling {
     bool is_c = false;
     std::string_view function_start = "";  // C: before a function's type
     std::string_view table_start = "static const ";
-    std::string_view long_suffix = "ll";  // of literals of 64 bits; "u" stands before it
+    std::string_view long_suffix = "ll";           // of literals of 64 bits; "u" stands before it
     const std::set<std::string>* words = nullptr;  // that no name may be, beside those of C++
 };
 

@@ -1,6 +1,7 @@
 // Registers the family "cuda", whose devices are looked for when one is first asked for.
-#include "composit/backends/cuda/devices.h"
 #include "composit/backends/simt/backend.h"
+
+#include "composit/backends/cuda/devices.h"
 
 #include <utility>
 

@@ -165,6 +165,11 @@ void CudaMachine::copy_from_host(void* to, const void* from, int64_t bytes) {
     check("cuStreamSynchronize", api_.cuStreamSynchronize(stream_));
 }
 
+void CudaMachine::wait_for_others() {
+    const Current current(*this);
+    check("cuStreamSynchronize", api_.cuStreamSynchronize(nullptr));
+}
+
 void CudaMachine::copy_to_host(void* to, const void* from, int64_t bytes) {
     const Current current(*this);
     if (bytes <= 0) return;

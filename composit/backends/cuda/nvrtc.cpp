@@ -65,6 +65,7 @@ class LoadedNvrtc : public Nvrtc {
             const NvrtcStatus status =
                 compile_(program, static_cast<int>(words.size()), words.data());
             result.log = read(program, log_size_, log_);
+            result.log.resize(std::min(result.log.size(), result.log.find('\0')));
             result.is_done = status == 0;
             if (!result.is_done) {
                 result.log = composit::text(error_string_(status), "\n", result.log);

@@ -1,6 +1,7 @@
 // Registers the family "opencl", whose devices are looked for when one is first asked for.
-#include "composit/backends/opencl/devices.h"
 #include "composit/backends/simt/backend.h"
+
+#include "composit/backends/opencl/devices.h"
 
 #include <utility>
 

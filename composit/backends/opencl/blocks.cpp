@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 namespace composit::opencl {
 
-void* Blocks::add(const std::string& device, MemoryId memory, int64_t bytes) {
+void* Blocks::add(const std::string& device, MemoryId memory, int64_t bytes,
+                  std::shared_ptr<void> host) {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const auto count = static_cast<size_t>(bytes);
     // A page more, so that no block begins where another ends.
@@ -22,18 +24,18 @@ void* Blocks::add(const std::string& device, MemoryId memory, int64_t bytes) {
                           " addresses for a block of memory are not there: ", std::strerror(errno),
                           ". Fewer or smaller arrays are required.");
     const std::lock_guard lock(mutex_);
-    blocks_[reinterpret_cast<uintptr_t>(address)] = {memory, count, reserved};
+    blocks_[reinterpret_cast<uintptr_t>(address)] = {memory, count, reserved, std::move(host)};
     return address;
 }
 
-MemoryId Blocks::remove(void* address) noexcept {
+Blocks::Removed Blocks::remove(void* address) noexcept {
     const std::lock_guard lock(mutex_);
     const auto place = blocks_.find(reinterpret_cast<uintptr_t>(address));
-    if (place == blocks_.end()) return nullptr;
-    const Block block = place->second;
+    if (place == blocks_.end()) return {};
+    const Block block = std::move(place->second);
     blocks_.erase(place);
     munmap(address, block.reserved);
-    return block.memory;
+    return {block.memory, block.host};
 }
 
 Place Blocks::find(const std::string& device, const void* address) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 
 namespace composit::opencl {
@@ -18,11 +19,16 @@ struct Place {
 // Safe in any thread.
 class Blocks {
   public:
-    // The address of the block of that memory, `bytes` long. OutOfMemory of `device` where the
-    // process has no such range left.
-    void* add(const std::string& device, MemoryId memory, int64_t bytes);
-    // Forgets the block at `address`; null if there is none.
-    MemoryId remove(void* address) noexcept;
+    // The address of the block of that memory, `bytes` long, which lies in `host` memory if that is
+    // given. OutOfMemory of `device` where the process has no such range left.
+    void* add(const std::string& device, MemoryId memory, int64_t bytes,
+              std::shared_ptr<void> host = nullptr);
+    // Forgets the block at `address`; no memory if there is none.
+    struct Removed {
+        MemoryId memory = nullptr;
+        std::shared_ptr<void> host;
+    };
+    Removed remove(void* address) noexcept;
     // The block that `address` lies in, or is the end of. {} for null. InternalError of `device`
     // for an address that no block has.
     Place find(const std::string& device, const void* address) const;
@@ -31,6 +37,7 @@ class Blocks {
     struct Block {
         MemoryId memory;
         size_t bytes, reserved;
+        std::shared_ptr<void> host;
     };
     mutable std::mutex mutex_;
     std::map<uintptr_t, Block> blocks_;

@@ -4,6 +4,8 @@
 #include "composit/base/error.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -70,6 +72,10 @@ OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
     memory_bytes_ = bytes(device_global_memory);
     most_block_bytes_ = bytes(device_max_memory_allocation);
     local_memory_bytes_ = bytes(device_local_memory);
+    is_cpu_ = (device_value<ULong>(api, device, device_type) & type_cpu) != 0;
+    // COMPOSIT_OPENCL_KERNELS=groups: a CPU runs what is meant for GPUs, so that it is tested.
+    const char* const kernels = std::getenv("COMPOSIT_OPENCL_KERNELS");
+    has_loops_ = is_cpu_ && (kernels == nullptr || std::string_view(kernels) != "groups");
     most_threads_ =
         static_cast<int64_t>(device_value<size_t>(api, device, device_max_work_group_size));
     const std::string driver = device_text(api, device, driver_version);
@@ -95,14 +101,16 @@ void* OpenClMachine::allocate(int64_t bytes) {
     user_check<OutOfMemory>(count <= most_block_bytes_, name_, ": ", bytes,
                             " bytes are more than a block of this device can have, which is ",
                             most_block_bytes_, ". A smaller array is required.");
+    // A CPU reads host memory as it is: composit's own comes in large pages.
+    const std::shared_ptr<void> host = is_cpu_ ? ir::allocate_aligned(count) : nullptr;
     Status status = success;
-    const MemoryId memory =
-        api_.clCreateBuffer(context_, read_write, static_cast<size_t>(count), nullptr, &status);
+    const MemoryId memory = api_.clCreateBuffer(context_, host ? read_write | use_host : read_write,
+                                                static_cast<size_t>(count), host.get(), &status);
     user_check<OutOfMemory>(status == success, name_, ": ", bytes,
                             " bytes of memory are not available (clCreateBuffer: ", name_of(status),
                             "). Fewer or smaller arrays are required.");
     try {
-        return blocks_.add(name_, memory, count);
+        return blocks_.add(name_, memory, count, host);
     } catch (...) {
         api_.clReleaseMemObject(memory);
         throw;
@@ -112,8 +120,10 @@ void* OpenClMachine::allocate(int64_t bytes) {
 // OpenCL keeps the memory until the work that uses it is done.
 void OpenClMachine::release(void* address) noexcept {
     if (address == nullptr) return;
-    const MemoryId memory = blocks_.remove(address);
-    if (memory != nullptr && getpid() == owner_) api_.clReleaseMemObject(memory);
+    const Blocks::Removed removed = blocks_.remove(address);
+    if (removed.memory == nullptr || getpid() != owner_) return;
+    if (removed.host) api_.clFinish(queue_);  // that memory goes now
+    api_.clReleaseMemObject(removed.memory);
 }
 
 void OpenClMachine::copy_from_host(void* to, const void* from, int64_t bytes) {

@@ -56,6 +56,8 @@ class OpenClMachine : public simt::Machine {
     DeviceId device_;
     std::string name_, description_, identity_;
     int64_t memory_bytes_ = 0, most_block_bytes_ = 0, local_memory_bytes_ = 0, most_threads_ = 0;
+    bool is_cpu_ = false;
+    bool has_loops_ = false;  // its kernels are those of CPUs
     pid_t owner_;
     ContextId context_ = nullptr;
     QueueId queue_ = nullptr;

@@ -63,7 +63,9 @@ std::string build_log(const Api& api, ProgramId program, DeviceId device) {
 
 }  // namespace
 
-const simt::Dialect& OpenClMachine::dialect() const { return simt::opencl(); }
+const simt::Dialect& OpenClMachine::dialect() const {
+    return has_loops_ ? simt::opencl_of_cpus() : simt::opencl();
+}
 
 std::shared_ptr<simt::Code> OpenClMachine::build(const std::string& text,
                                                  const std::string& cache_folder) {

@@ -18,10 +18,11 @@ std::optional<std::string> SimtBackend::refuses(const ir::kernel::Kernel& kernel
 Target SimtBackend::target() const {
     Target target;
     target.part_bytes = 32 << 10;
-    target.near_bytes = 256 << 10;
+    target.near_bytes = 0;  // a launch costs more than a cache saves
     target.group_bytes = 128 << 10;
     target.enough_parts = 1024;
     target.few_parts = 256;
+    target.most_narrow = 0;  // products are launched whole
     return target;
 }
 

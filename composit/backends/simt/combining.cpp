@@ -21,8 +21,7 @@ std::string limit_of(const Dialect& dialect, DType dtype, bool is_least) {
     const uint64_t all = size == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * size)) - 1;
     if (dtype == DType::boolean) return is_least ? "0" : "1";
     if (dtype == DType::float32) bits[0] = is_least ? 0xff800000u : 0x7f800000u;
-    if (dtype == DType::float64)
-        bits[0] = is_least ? 0xfff0000000000000ull : 0x7ff0000000000000ull;
+    if (dtype == DType::float64) bits[0] = is_least ? 0xfff0000000000000ull : 0x7ff0000000000000ull;
     if (ir::is_unsigned_integer(dtype)) bits[0] = is_least ? 0 : all;
     if (ir::is_signed_integer(dtype)) bits[0] = is_least ? all / 2 + 1 : all / 2;
     return c_family::literal(dtype, bits, dialect.scalars);
@@ -42,6 +41,17 @@ std::string nothing_of(const Dialect& dialect, Combiner combiner, DType dtype) {
         case Combiner::argmin: return limit_of(dialect, dtype, false);
     }
     return "";
+}
+
+// In parentheses, but for a name, an element or a number.
+std::string as_operand(const std::string& value) {
+    int depth = 0;
+    for (const char c : value) {
+        if (c == '(' || c == '[') ++depth;
+        if (c == ')' || c == ']') --depth;
+        if (depth == 0 && (c == ' ' || c == '-' || c == '!')) return "(" + value + ")";
+    }
+    return value;
 }
 
 bool is_argmax(Combiner combiner) { return combiner == Combiner::argmax; }
@@ -105,8 +115,7 @@ std::string Combining::combined(const std::string& a, const std::string& b) cons
         case Combiner::all: return a + " & " + b;
         case Combiner::maximum:
         case Combiner::minimum: {
-            const std::string is_better =
-                b + (combiner_ == Combiner::maximum ? " > " : " < ") + a;
+            const std::string is_better = b + (combiner_ == Combiner::maximum ? " > " : " < ") + a;
             // NaN if either is NaN; of equal operands the first one, which decides between zeros.
             const std::string is_nan = is_floating ? text(" || ", b, " != ", b) : "";
             return text(is_better, is_nan, " ? ", b, " : ", a);
@@ -117,24 +126,22 @@ std::string Combining::combined(const std::string& a, const std::string& b) cons
 }
 
 std::vector<std::string> Combining::add(const State& state, const std::string& value,
-                                        const std::string& position,
-                                        c_family::Names names) const {
+                                        const std::string& position, c_family::Names names) const {
     const bool is_twice = combiner_ == Combiner::maximum || combiner_ == Combiner::minimum;
     const std::string converted = type_ == c_family::type_name(dtype_) ? "" : "(" + type_ + ")";
     if (!finds_position() && !is_twice)
-        return {text(state.value, " = ",
-                     combined(state.value, converted + "(" + value + ")"), ";")};
+        return {
+            text(state.value, " = ", combined(state.value, converted + as_operand(value)), ";")};
     const std::string next = names.claim("value");
     const std::string line = text("const ", type_, " ", next, " = ", value, ";");
     if (is_twice) return {line, text(state.value, " = ", combined(state.value, next), ";")};
     const std::string better = next + (is_argmax(combiner_) ? " > " : " < ") + state.value;
     // The first of equal ones, and the first NaN. Nothing yet is no NaN, and its position is none.
     const std::string first_nan =
-        ir::is_floating(dtype_) ? text(" || (", next, " != ", next, " && ", state.value,
-                                       " == ", state.value, ")")
-                                : "";
-    return {line,
-            text("if (", better, first_nan, " || ", state.position, " == ", end_, ") {"),
+        ir::is_floating(dtype_)
+            ? text(" || (", next, " != ", next, " && ", state.value, " == ", state.value, ")")
+            : "";
+    return {line, text("if (", better, first_nan, " || ", state.position, " == ", end_, ") {"),
             text("    ", state.value, " = ", next, ";"),
             text("    ", state.position, " = ", position, ";"), "}"};
 }

@@ -2,6 +2,7 @@
 #include "composit/backends/simt/dialect.h"
 
 #include "composit/backends/simt/dialect_words.h"
+#include "composit/base/text.h"
 
 namespace composit::simt {
 namespace {
@@ -56,8 +57,6 @@ typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
-typedef longlong2 long2;
-typedef ulonglong2 ulong2;
 
 #define COMPOSIT_DEVICE static __device__ __forceinline__
 
@@ -84,19 +83,15 @@ template <class T>
 COMPOSIT_DEVICE T lane_below(T x, int places) {
     return __shfl_down_sync(0xffffffffu, x, places);
 }
-template <>
 COMPOSIT_DEVICE uint8_t lane_below(uint8_t x, int places) {
     return (uint8_t)(__shfl_down_sync(0xffffffffu, (uint32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE int8_t lane_below(int8_t x, int places) {
     return (int8_t)(__shfl_down_sync(0xffffffffu, (int32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE uint16_t lane_below(uint16_t x, int places) {
     return (uint16_t)(__shfl_down_sync(0xffffffffu, (uint32_t)(x), places));
 }
-template <>
 COMPOSIT_DEVICE int16_t lane_below(int16_t x, int places) {
     return (int16_t)(__shfl_down_sync(0xffffffffu, (int32_t)(x), places));
 }
@@ -201,11 +196,16 @@ const Dialect& opencl() {
         .kernel_start = "__kernel void ",
         .global = "__global ",
         .local = "__local ",
+        .local_pointer = "__local ",
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
         .thread = "(int)get_local_id(0)",
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
         .barrier_of_all = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+        .bounds =
+            [](int64_t threads, int64_t) {
+                return text("__attribute__((reqd_work_group_size(", threads, ", 1, 1)))");
+            },
         .has_starts = true,
         .has_warps = false,
         .scalars = {.is_c = true,
@@ -216,28 +216,42 @@ const Dialect& opencl() {
     return dialect;
 }
 
+const Dialect& opencl_of_cpus() {
+    static const Dialect& dialect = *[] {
+        auto* const changed = new Dialect(opencl());
+        changed->threads_are_loops = true;
+        return changed;
+    }();
+    return dialect;
+}
+
 // Tables lie in device memory, whose cache serves threads that look up different places at once.
 const Dialect& cuda() {
-    static const Dialect& dialect = *new Dialect{
-        .name = "CUDA C++",
-        .prelude = cuda_prelude,
-        .fault_text = cuda_fault,
-        .counter_text = cuda_counter,
-        .kernel_start = "extern \"C\" __global__ void ",
-        .global = "",
-        .local = "__shared__ ",
-        .restricted = " __restrict__",
-        .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
-        .thread = "(int)threadIdx.x",
-        .barrier = "__syncthreads();",
-        .barrier_of_all = "__syncthreads();",
-        .has_starts = false,
-        .has_warps = true,
-        .scalars = {.is_c = true,
-                    .function_start = "COMPOSIT_DEVICE ",
-                    .table_start = "static __device__ const ",
-                    .long_suffix = "ll",
-                    .words = &dialect_words()}};
+    static const Dialect& dialect =
+        *new Dialect{.name = "CUDA C++",
+                     .prelude = cuda_prelude,
+                     .fault_text = cuda_fault,
+                     .counter_text = cuda_counter,
+                     .kernel_start = "extern \"C\" __global__ void ",
+                     .global = "",
+                     .local = "__shared__ ",
+                     .local_pointer = "",
+                     .restricted = " __restrict__",
+                     .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
+                     .thread = "(int)threadIdx.x",
+                     .barrier = "__syncthreads();",
+                     .barrier_of_all = "__syncthreads();",
+                     .bounds =
+                         [](int64_t threads, int64_t groups) {
+                             return text("__launch_bounds__(", threads, ", ", groups, ")");
+                         },
+                     .has_starts = false,
+                     .has_warps = true,
+                     .scalars = {.is_c = true,
+                                 .function_start = "COMPOSIT_DEVICE ",
+                                 .table_start = "static __device__ const ",
+                                 .long_suffix = "ll",
+                                 .words = &dialect_words()}};
     return dialect;
 }
 

@@ -46,9 +46,8 @@ const std::set<std::string>& dialect_words() {
         for (const char* type : {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
                                  "longlong", "ulonglong", "float", "double", "half"})
             for (const char* width : {"1", "2", "3", "4", "8", "16"}) all.insert(text(type, width));
-        for (const char* type :
-             {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t",
-              "uint64_t"})
+        for (const char* type : {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
+                                 "int64_t", "uint64_t"})
             all.insert(type);
         return all;
     }());

@@ -34,8 +34,7 @@ struct SimtExecutable::Running {
     std::vector<std::pair<size_t, std::shared_ptr<runtime::Event>>> ends;  // of measured kernels
 };
 
-SimtExecutable::SimtExecutable(std::shared_ptr<Machine> machine,
-                               const ir::kernel::Program& program,
+SimtExecutable::SimtExecutable(std::shared_ptr<Machine> machine, const ir::kernel::Program& program,
                                const std::string& cache_folder)
     : machine_(std::move(machine)),
       text_(print_program(machine_->dialect(), program)),
@@ -63,16 +62,9 @@ std::vector<runtime::SourceFile> SimtExecutable::sources() const {
     return {{"kernels", text_.text}};
 }
 
-std::string SimtExecutable::build_command() const {
-    return code_ ? code_->build_command() : "";
-}
+std::string SimtExecutable::build_command() const { return code_ ? code_->build_command() : ""; }
 
 int64_t SimtExecutable::working_bytes(int) const { return arena_bytes_ + text_.scratch_bytes; }
-
-int64_t SimtExecutable::held_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return memory_ ? memory_->bytes() : 0;
-}
 
 void SimtExecutable::run(const runtime::Run& run) const { run_all(run, nullptr); }
 
@@ -86,13 +78,13 @@ void SimtExecutable::run_all(const runtime::Run& run, std::vector<double>* secon
     internal_check(run.inputs.size() == inputs_.size() && run.outputs.size() == outputs_.size(),
                    "simt: a run of ", run.inputs.size(), " inputs and ", run.outputs.size(),
                    " outputs instead of ", inputs_.size(), " and ", outputs_.size());
-    const std::lock_guard lock(mutex_);
     const int64_t scratch = rounded_to_blocks(text_.scratch_bytes);
     const int64_t wanted = arena_bytes_ + scratch + (text_.can_fault ? sizeof(FaultRecord) : 0);
-    if (!memory_ && wanted > 0) memory_ = DeviceMemory::allocate(machine_, wanted, "memory of a program");
+    const std::shared_ptr<DeviceMemory> memory =
+        wanted > 0 ? DeviceMemory::allocate(machine_, wanted, "memory of a program") : nullptr;
     Running running;
     running.buffers.assign(buffers_.size(), nullptr);
-    char* const arena = memory_ ? static_cast<char*>(memory_->address()) : nullptr;
+    char* const arena = memory ? static_cast<char*>(memory->address()) : nullptr;
     running.scratch = arena + arena_bytes_;
     running.fault = running.scratch + scratch;
     for (size_t b = 0; b < buffers_.size(); ++b) {

@@ -8,14 +8,15 @@
 #include "composit/runtime/device.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 namespace composit::simt {
 
 // Runs are asked for, not waited for, but where an index may be out of bounds: those wait for their
-// end, and throw IndexError. Inputs and outputs are addresses on the device.
+// end, and throw IndexError. Inputs and outputs are addresses on the device. Memory that a run
+// needs beside them is given back when all is asked for: what takes it next comes later in the
+// queue.
 class SimtExecutable : public runtime::Executable {
   public:
     SimtExecutable(std::shared_ptr<Machine> machine, const ir::kernel::Program& program,
@@ -26,14 +27,12 @@ class SimtExecutable : public runtime::Executable {
     std::vector<runtime::SourceFile> sources() const override;
     std::string build_command() const override;
     int64_t working_bytes(int threads) const override;
-    int64_t held_bytes() const override;
 
   private:
     struct Running;
 
     void run_all(const runtime::Run& run, std::vector<double>* seconds) const;
-    void run_steps(const std::vector<ProgramStep>& steps, Running& running,
-                   bool is_measured) const;
+    void run_steps(const std::vector<ProgramStep>& steps, Running& running, bool is_measured) const;
     void launch(const ProgramStep& step, Running& running) const;
     void report_fault(const Running& running) const;
 
@@ -43,11 +42,8 @@ class SimtExecutable : public runtime::Executable {
     std::vector<ir::kernel::Buffer> buffers_;
     std::vector<int> inputs_, outputs_;
     size_t kernel_count_ = 0;
-    int64_t arena_bytes_ = 0;                          // of temporaries
+    int64_t arena_bytes_ = 0;                             // of temporaries
     std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keep their memory
-
-    mutable std::mutex mutex_;  // held while the launches of a run are asked for
-    mutable std::shared_ptr<runtime::DeviceMemory> memory_;  // arena, scratch, the fault record
 };
 
 }  // namespace composit::simt

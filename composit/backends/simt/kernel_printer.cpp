@@ -28,10 +28,9 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
 }
 
 template <class Kind>
-constexpr bool is_printed = !std::is_same_v<Kind, ir::kernel::Contract> &&
-                            !std::is_same_v<Kind, ir::kernel::Pack> &&
-                            !std::is_same_v<Kind, ir::kernel::Repeat> &&
-                            !std::is_same_v<Kind, ir::kernel::Foreign>;
+constexpr bool is_printed =
+    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat> &&
+    !std::is_same_v<Kind, ir::kernel::Foreign>;
 
 }  // namespace
 
@@ -41,9 +40,12 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
             if (auto reason = unprintable(inner, program)) return reason;
         return std::nullopt;
     }
-    const bool is_known = std::visit(
-        [](const auto& body) { return is_printed<std::remove_cvref_t<decltype(body)>>; },
-        kernel.body);
+    const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body);
+    if (contract && (contract->left_is_packed || contract->right_is_packed))
+        return "packed operands are not read by devices";
+    const bool is_known =
+        std::visit([](const auto& body) { return is_printed<std::remove_cvref_t<decltype(body)>>; },
+                   kernel.body);
     if (const auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body)) {
         for (const ir::kernel::Member& member : fused->members)
             if (auto reason = unprintable(member.kernel, program)) return reason;

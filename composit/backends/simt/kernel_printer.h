@@ -37,9 +37,9 @@ struct PrintedLaunch {
 };
 
 struct PrintedKernel {
-    std::string text;                            // all of its functions
+    std::string text;                             // all of its functions
     std::vector<c_family::Parameter> parameters;  // c_family::parameters_of, with names
-    std::vector<PrintedLaunch> launches;         // one after the other; none: nothing to do
+    std::vector<PrintedLaunch> launches;          // one after the other; none: nothing to do
     int64_t scratch_bytes = 0;
     bool can_fault = false;
     // Whether some pointer must be a multiple of 16 bytes, as device memory is.

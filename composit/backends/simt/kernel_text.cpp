@@ -119,9 +119,9 @@ std::vector<std::string> FunctionText::unflatten(const std::string& flat, const 
         std::string value = text("(", unsigned_index, ")", flat);
         if (inner > 1) value += text(" / ", inner);
         if (d > 0) value += text(" % ", extents[d]);
-        indices.push_back(declare(
-            d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d),
-            extents[d] == 1 ? "0" : text("(", index_, ")(", value, ")")));
+        indices.push_back(
+            declare(d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d),
+                    extents[d] == 1 ? "0" : text("(", index_, ")(", value, ")")));
     }
     return indices;
 }
@@ -169,7 +169,8 @@ std::string FunctionText::scratch_pointer(const std::string& wish, const std::st
     for (const Extra& extra : extras_)
         if (extra.address.of == Address::Of::scratch && extra.address.number == start)
             return extra.name;
-    extras_.push_back({claim_pointer(names, wish), type, is_written, {Address::Of::scratch, start}});
+    extras_.push_back(
+        {claim_pointer(names, wish), type, is_written, {Address::Of::scratch, start}});
     return extras_.back().name;
 }
 
@@ -186,9 +187,9 @@ std::string FunctionText::number_parameter(const std::string& wish, int64_t valu
 }
 
 std::string FunctionText::local_array(const std::string& type, const std::string& wish,
-                                      int64_t count) {
+                                      int64_t count, bool is_shared) {
     const std::string name = names.claim(wish);
-    code.add(text(dialect().local, type, " ", name, "[", count, "];"));
+    code.add(text(is_shared ? dialect().local : "", type, " ", name, "[", count, "];"));
     return name;
 }
 
@@ -208,8 +209,7 @@ FunctionText::Computed FunctionText::compute(
 }
 
 FunctionText::Computed FunctionText::compute_from(
-    const std::vector<Expr>& values,
-    const std::vector<c_family::KernelText::Argument>& arguments) {
+    const std::vector<Expr>& values, const std::vector<c_family::KernelText::Argument>& arguments) {
     Computed computed;
     std::map<int, int> uses = uses_of_arguments(values);
     const std::set<int> left_out = c_family::arguments_in_branches(values);
@@ -240,15 +240,15 @@ FunctionText::Computed FunctionText::compute_from(
 std::string FunctionText::parameter(const std::string& name, const std::string& type,
                                     bool is_written, bool is_restricted) const {
     if (dialect().has_starts)
-        return text(dialect().global, "char* ", name, "_memory, const int64_t ", name, "_start");
+        return text(dialect().global, "char*", is_restricted ? dialect().restricted : "", " ", name,
+                    "_memory, const int64_t ", name, "_start");
     return text(is_written ? "" : "const ", type, "*", is_restricted ? dialect().restricted : "",
                 " ", name);
 }
 
 std::string FunctionText::start_line(const std::string& name, const std::string& type,
                                      bool is_written) const {
-    const std::string pointer =
-        text(dialect().global, is_written ? "" : "const ", type, "*");
+    const std::string pointer = text(dialect().global, is_written ? "" : "const ", type, "*");
     return text("    ", pointer, " ", name, " = (", pointer, ")(", name, "_memory + ", name,
                 "_start);\n");
 }
@@ -286,7 +286,12 @@ void FunctionText::launch(int64_t groups_x, int64_t groups_y, int64_t threads) {
         launch.is_numbered = true;
     }
     if (!printed.text.empty()) printed.text += "\n";
-    printed.text += c_family::signature(std::string(dialect().kernel_start) + function_, parameters);
+    std::string start(dialect().kernel_start);
+    if (groups_at_a_time_ > 0) {
+        printed.text += text(start, dialect().bounds(threads, groups_at_a_time_), "\n");
+        start.clear();
+    }
+    printed.text += c_family::signature(start + function_, parameters);
     printed.text += starts;
     for (const std::string& line : code.lines()) printed.text += line + "\n";
     printed.text += "}\n";

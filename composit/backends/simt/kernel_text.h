@@ -20,6 +20,9 @@ namespace composit::simt {
 // Threads of a group where nothing asks for another number.
 inline constexpr int64_t group_threads = 256;
 
+// How many groups of `size` it takes for `count`.
+inline int64_t groups_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
 // How elements of a dtype lie in memory: "float"; "uint8_t" for bool.
 std::string memory_type(ir::DType dtype);
 
@@ -70,8 +73,7 @@ class FunctionText {
     const std::string& index() const { return index_; }  // "int"
     // Declares constants of the index type, named like `wish`, and returns the names.
     std::string declare(const std::string& wish, std::string_view value);
-    std::string declare(const std::string& type, const std::string& wish,
-                        std::string_view value);
+    std::string declare(const std::string& type, const std::string& wish, std::string_view value);
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
@@ -82,8 +84,7 @@ class FunctionText {
     // ----- memory
 
     // "x[i * 8 + j]", or the address itself for positions.
-    std::string element(const ir::kernel::Access& access,
-                        const std::vector<std::string>& indices);
+    std::string element(const ir::kernel::Access& access, const std::vector<std::string>& indices);
     // "(x + i * 8)": a pointer.
     std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices);
     std::string pointer(const ir::kernel::Access& access);
@@ -100,8 +101,9 @@ class FunctionText {
     FaultNames fault_parameters();
     // Another 64-bit integer parameter.
     std::string number_parameter(const std::string& wish, int64_t value);
-    // "__local float lanes[256];", declared; returns the name.
-    std::string local_array(const std::string& type, const std::string& wish, int64_t count);
+    // "__local float lanes[256];", declared, or an array of the thread's own; returns the name.
+    std::string local_array(const std::string& type, const std::string& wish, int64_t count,
+                            bool is_shared = true);
 
     // ----- values
 
@@ -118,6 +120,10 @@ class FunctionText {
     // The same of inputs whose elements are written otherwise.
     Computed compute_from(const std::vector<ir::scalar::Expr>& values,
                           const std::vector<c_family::KernelText::Argument>& arguments);
+
+    // Tells the compiler of the group's threads, and of how many groups at a time a processor
+    // should have registers for.
+    void bound(int64_t groups_at_a_time) { groups_at_a_time_ = groups_at_a_time; }
 
     // ----- end: puts the function's text into the kernel's, once, and adds a launch.
     void launch(int64_t groups_x, int64_t groups_y, int64_t threads);
@@ -140,6 +146,7 @@ class FunctionText {
     std::vector<Extra> extras_;
     std::vector<std::pair<std::string, int64_t>> numbers_;
     std::string launch_number_;
+    int64_t groups_at_a_time_ = 0;  // 0: nothing was said
 };
 
 // ----- one function for each kind

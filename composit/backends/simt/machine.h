@@ -13,6 +13,7 @@ namespace composit::simt {
 
 struct Dialect;  // dialect.h
 const Dialect& opencl();
+const Dialect& opencl_of_cpus();
 const Dialect& cuda();
 
 // Code that a device has loaded.

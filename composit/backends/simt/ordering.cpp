@@ -33,9 +33,9 @@ void print_runs(KernelText& kernel, const SortedRows& sorted, bool into_spare) {
     if (sorted.rows * sorted.length > INT32_MAX / 2) f.index_type({INT64_MAX}, {});
     const std::string& index = f.index();
     const std::string begin = f.declare("begin", text("(", index, ")", at.i, " * ", run_length));
-    const std::string count = f.declare(
-        "count", text(sorted.length, " - ", begin, " < ", run_length, " ? ", sorted.length, " - ",
-                      begin, " : ", run_length));
+    const std::string count =
+        f.declare("count", text(sorted.length, " - ", begin, " < ", run_length, " ? ",
+                                sorted.length, " - ", begin, " : ", run_length));
     const std::string keys = f.names.claim("keys"), places = f.names.claim("places");
     const std::string i = f.names.claim("i"), j = f.names.claim("j");
     f.code.add(text(memory_type(sorted.dtype), " ", keys, "[", run_length, "];"));
@@ -83,13 +83,13 @@ void print_merge(KernelText& kernel, const SortedRows& sorted, bool into_spare) 
     const std::string own = f.declare(type_of_elements(sorted), "own", element(at.i));
     const std::string key = f.declare(memory_type(dtype), "key", key_of(own));
     const std::string length = text(sorted.length);
-    const std::string first = f.declare(
-        "first", text(is_left, " ? (", begin, " + ", width, " < ", length, " ? ", begin,
-                      " + ", width, " : ", length, ") : ", begin));
+    const std::string first =
+        f.declare("first", text(is_left, " ? (", begin, " + ", width, " < ", length, " ? ", begin,
+                                " + ", width, " : ", length, ") : ", begin));
     const std::string low = f.names.claim("low"), high = f.names.claim("high");
     f.code.add(text(index, " ", low, " = ", first, ";"));
-    f.code.add(text(index, " ", high, " = ", low, " + ", width, " < ", length, " ? ", low,
-                    " + ", width, " : ", length, ";"));
+    f.code.add(text(index, " ", high, " = ", low, " + ", width, " < ", length, " ? ", low, " + ",
+                    width, " : ", length, ";"));
     f.code.open(text("while (", low, " < ", high, ")"));
     const std::string middle = f.declare("middle", text(low, " + (", high, " - ", low, ") / 2"));
     const std::string from = f.declare(type_of_elements(sorted), "from", element(middle));
@@ -101,8 +101,8 @@ void print_merge(KernelText& kernel, const SortedRows& sorted, bool into_spare) 
     f.code.add(text("    ", high, " = ", middle, ";"));
     f.code.close();
     const std::string rank = f.declare("rank", text(low, " - ", first));
-    const std::string to = f.declare(
-        "to", text(at.i, " + ", rank, " - (", is_left, " ? 0 : ", width, ")"));
+    const std::string to =
+        f.declare("to", text(at.i, " + ", rank, " - (", is_left, " ? 0 : ", width, ")"));
     f.code.add(text(sorted.element(f, into_spare, true, at.row, to), " = ", own, ";"));
     f.launch_over(sorted.rows * sorted.length);
 }

@@ -21,8 +21,8 @@ struct SortedRows {
     // memory.
     std::function<std::string(FunctionText&, const std::string& row, const std::string& position)>
         key;
-    std::function<std::string(FunctionText&, bool is_spare, bool is_written,
-                              const std::string& row, const std::string& i)>
+    std::function<std::string(FunctionText&, bool is_spare, bool is_written, const std::string& row,
+                              const std::string& i)>
         element;
 };
 

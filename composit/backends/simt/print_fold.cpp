@@ -38,8 +38,7 @@ void print_body(KernelText& kernel, const Fold& fold) {
     FunctionText f(kernel, kernel.name);
     f.index_type(ir::kernel::concatenate({fold.outer, fold.counts, fold.window}), {fold.input});
     if (f.index() == "int") f.index_type(nest.extents, nest.accesses);
-    const std::string type =
-        c_family::combining_type(ir::kernel::Combiner::sum, fold.output.dtype);
+    const std::string type = c_family::combining_type(ir::kernel::Combiner::sum, fold.output.dtype);
     const std::string number = f.thread_number(count);
     const std::vector<std::string> indices = f.unflatten(number, nest.extents, "jklmno");
     const std::string sum = f.names.claim("sum");
@@ -54,8 +53,8 @@ void print_body(KernelText& kernel, const Fold& fold) {
     std::vector<std::string> within;
     for (size_t d = 0; d < axes; ++d) {
         const std::string w = f.names.claim(text("w_", d));
-        f.code.open(text("for (", f.index(), " ", w, " = 0; ", w, " < ", fold.window[d], "; ++", w,
-                         ")"));
+        f.code.open(
+            text("for (", f.index(), " ", w, " = 0; ", w, " < ", fold.window[d], "; ++", w, ")"));
         const std::string start =
             f.declare(text("start_", d), text(places[d], " - ", w, " * ", fold.dilations[d]));
         const std::string q = f.declare(text("q_", d), text(start, " / ", fold.steps[d]));

@@ -2,6 +2,7 @@
 // locals in memory that the group shares. Members that do not suit that are launched one by one.
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/simt/lanes.h"
+#include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
@@ -48,25 +49,26 @@ class FusedPrinter {
         double largest = static_cast<double>(ir::element_count(fused.pieces));
         for (const auto& parameter : kernel.printed.parameters)
             for (const int buffer : parameter.buffers)
-                largest = std::max(
-                    largest, static_cast<double>(
-                                 ir::element_count(buffer_of(buffer).shape)));
+                largest = std::max(largest,
+                                   static_cast<double>(ir::element_count(buffer_of(buffer).shape)));
         f_.index_type({static_cast<int64_t>(largest)}, {});
     }
 
     void print() {
-        thread_ = f_.declare("int", "thread", f_.dialect().thread);
+        const bool is_one_thread = f_.dialect().threads_are_loops;
+        if (!is_one_thread) thread_ = f_.declare("int", "thread", f_.dialect().thread);
         const std::string part = f_.declare("part", f_.dialect().group[0]);
         pieces_ = f_.unflatten(part, fused_.pieces, "pqrstu");
-        lane_ = f_.declare("int", "lane", text(thread_, " % ", warp));
+        if (!is_one_thread) lane_ = f_.declare("int", "lane", text(thread_, " % ", warp));
         for (const int local : fused_.locals) {
             const auto& buffer = buffer_of(local);
             f_.bind(local, f_.local_array(memory_type(buffer.dtype), buffer.name,
-                                          buffer.bytes / ir::size_of(buffer.dtype)));
+                                          buffer.bytes / ir::size_of(buffer.dtype),
+                                          !is_one_thread));
         }
         for (size_t m = 0; m < fused_.members.size(); ++m) {
             const Member& member = fused_.members[m];
-            if (m > 0) f_.code.add(std::string(f_.dialect().barrier_of_all));
+            if (m > 0 && !is_one_thread) f_.code.add(std::string(f_.dialect().barrier_of_all));
             const std::string& comment = member.kernel.comment;
             f_.code.add("// " + in_comment(comment.empty() ? member.kernel.name : comment));
             if (const auto* map = std::get_if<Map>(&member.kernel.body))
@@ -74,7 +76,7 @@ class FusedPrinter {
             else
                 print_reduce(std::get<Reduce>(member.kernel.body), member.steps);
         }
-        f_.launch(ir::element_count(fused_.pieces), 1, threads_);
+        f_.launch(ir::element_count(fused_.pieces), 1, is_one_thread ? 1 : threads_);
     }
 
   private:
@@ -106,19 +108,23 @@ class FusedPrinter {
         for (size_t a = 0; a < nest.accesses.size(); ++a)
             nest.accesses[a] = from_parts(nest.accesses[a], steps[a]);
         const int64_t count = ir::element_count(nest.extents);
-        const auto middle =
-            nest.accesses.begin() + static_cast<std::ptrdiff_t>(map.inputs.size());
+        const auto middle = nest.accesses.begin() + static_cast<std::ptrdiff_t>(map.inputs.size());
+        const auto print_element = [&](const std::vector<std::string>& indices) {
+            const std::vector<std::string> at = with_pieces(indices);
+            const FunctionText::Computed computed =
+                f_.compute(map.values, {nest.accesses.begin(), middle}, at);
+            add(computed.lines);
+            for (size_t j = 0; j < map.outputs.size(); ++j)
+                f_.code.add(f_.element(middle[static_cast<std::ptrdiff_t>(j)], at) + " = " +
+                            computed.results[j] + ";");
+        };
+        if (f_.dialect().threads_are_loops)
+            return print_loops(f_, nest.extents, "jklmno", print_element);
         const std::string i = f_.names.claim("i");
         f_.code.add("#pragma unroll 4");
         f_.code.open(text("for (", f_.index(), " ", i, " = ", thread_, "; ", i, " < ", count, "; ",
                           i, " += ", threads_, ")"));
-        const std::vector<std::string> at = with_pieces(f_.unflatten(i, nest.extents, "jklmno"));
-        const FunctionText::Computed computed =
-            f_.compute(map.values, {nest.accesses.begin(), middle}, at);
-        add(computed.lines);
-        for (size_t j = 0; j < map.outputs.size(); ++j)
-            f_.code.add(f_.element(middle[static_cast<std::ptrdiff_t>(j)], at) + " = " +
-                        computed.results[j] + ";");
+        print_element(f_.unflatten(i, nest.extents, "jklmno"));
         f_.code.close();
     }
 
@@ -131,6 +137,25 @@ class FusedPrinter {
         const int64_t rows = ir::element_count(loops.kept);
         const int64_t count = ir::element_count(loops.ordered), at_a_time = threads_ / warp;
         const Combining c(f_.dialect(), reduce.combiner, reduce.value.dtype(), "int", count);
+        const auto add_element = [&](const Combining::State& state,
+                                     const std::vector<std::string>& row, const std::string& e) {
+            std::vector<std::string> at = row;
+            const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
+            at.insert(at.end(), ordered.begin(), ordered.end());
+            const FunctionText::Computed computed = f_.compute({reduce.value}, loops.inputs, at);
+            add(computed.lines);
+            add(c.add(state, computed.results[0], e, computed.names));
+        };
+        if (f_.dialect().threads_are_loops)
+            return print_loops(f_, loops.kept, "jklmno", [&](const std::vector<std::string>& at) {
+                const std::vector<std::string> row = with_pieces(at);
+                const Combining::State result = print_lanes(
+                    f_, c, "0", text(count),
+                    [&](const Combining::State& state, const std::string& e) {
+                        add_element(state, row, e);
+                    });
+                f_.code.add(f_.element(loops.output, row) + " = " + c.result(result) + ";");
+            });
         const Combining::State shared = shared_lanes(c);
         const std::string base = f_.names.claim("base");
         std::string wished = text(thread_, " / ", warp);
@@ -145,16 +170,19 @@ class FusedPrinter {
         const std::vector<std::string> kept = with_pieces(f_.unflatten(row, loops.kept, "jklmno"));
         const Combining::State state = c.claim(f_.names);
         add(c.declare(state));
-        const std::string e = f_.names.claim("e");
+        std::string e;
         f_.code.add("#pragma unroll 8");
-        f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e, " += ",
-                          warp, ")"));
-        std::vector<std::string> at = kept;
-        const std::vector<std::string> ordered = f_.unflatten(e, loops.ordered, "rstuvw");
-        at.insert(at.end(), ordered.begin(), ordered.end());
-        const FunctionText::Computed computed = f_.compute({reduce.value}, loops.inputs, at);
-        add(computed.lines);
-        add(c.add(state, computed.results[0], e, computed.names));
+        if (count % warp == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f_.names.claim("first");
+            f_.code.open(text("for (int ", first, " = 0; ", first, " < ", count, "; ", first,
+                              " += ", warp, ")"));
+            e = f_.declare("int", "e", text(first, " + ", lane_));
+        } else {
+            e = f_.names.claim("e");
+            f_.code.open(text("for (int ", e, " = ", lane_, "; ", e, " < ", count, "; ", e,
+                              " += ", warp, ")"));
+        }
+        add_element(state, kept, e);
         f_.code.close();
         print_halving(f_, c, state, thread_, lane_, "", warp / 2, shared);
         f_.code.add(text("if (", lane_, " == 0) ", f_.element(loops.output, kept), " = ",
@@ -190,8 +218,7 @@ class FusedPrinter {
 bool works_together(const Fused& fused, const ir::kernel::Program& program) {
     if (bytes_of_locals(fused, program) > most_local_bytes) return false;
     return std::all_of(fused.members.begin(), fused.members.end(), [](const Member& member) {
-        if (const auto* reduce = std::get_if<Reduce>(&member.kernel.body))
-            return has_rows(*reduce);
+        if (const auto* reduce = std::get_if<Reduce>(&member.kernel.body)) return has_rows(*reduce);
         return std::holds_alternative<Map>(member.kernel.body);
     });
 }
@@ -208,8 +235,7 @@ void print_body(KernelText& kernel, const Fused& fused) {
         std::visit(
             [&](const auto& body) {
                 using Kind = std::remove_cvref_t<decltype(body)>;
-                if constexpr (!std::is_same_v<Kind, ir::kernel::Contract> &&
-                              !std::is_same_v<Kind, ir::kernel::Pack> &&
+                if constexpr (!std::is_same_v<Kind, ir::kernel::Pack> &&
                               !std::is_same_v<Kind, Fused> &&
                               !std::is_same_v<Kind, ir::kernel::Repeat> &&
                               !std::is_same_v<Kind, ir::kernel::Foreign>)

@@ -96,11 +96,9 @@ class ScatterPrinter {
         const LoopNest nest = c_family::merge_loops({outer, scatter_.indices});
         const std::string o = f.thread_number(outer_, "o");
         const std::vector<std::string> at = f.unflatten(o, nest.extents, "jklmno");
-        const std::string to =
-            f.scratch_pointer("destinations", "int64_t", destinations_, true);
-        const std::string selected =
-            print_selected(f, scatter_, nest.accesses, o, at,
-                           {text(to, "[", o, "] = -1 - ", o, ";"), "return;"});
+        const std::string to = f.scratch_pointer("destinations", "int64_t", destinations_, true);
+        const std::string selected = print_selected(
+            f, scatter_, nest.accesses, o, at, {text(to, "[", o, "] = -1 - ", o, ";"), "return;"});
         f.code.add(text(to, "[", o, "] = ", selected, ";"));
         f.launch_over(outer_);
     }
@@ -109,8 +107,7 @@ class ScatterPrinter {
         FunctionText f(kernel_, name("_next"));
         f.index_type({outer_}, {});
         const std::string o = f.thread_number(outer_, "o");
-        const std::string from =
-            f.scratch_pointer("destinations", "int64_t", destinations_, false);
+        const std::string from = f.scratch_pointer("destinations", "int64_t", destinations_, false);
         const std::string next = f.scratch_pointer("next", "int64_t", next_, true);
         const std::string first = f.scratch_pointer("is_first", "uint8_t", is_first_, true);
         const std::string own = f.declare("int64_t", "own", text(from, "[", o, "]"));
@@ -118,8 +115,8 @@ class ScatterPrinter {
         const std::string k = f.names.claim("k");
         f.code.add(text("int ", found, " = -1, ", before, " = 0;"));
         f.code.open(text("for (int ", k, " = 0; ", k, " < ", outer_, "; ++", k, ")"));
-        const std::string is_equal = f.declare("bool", "is_equal",
-                                               text(from, "[", k, "] == ", own));
+        const std::string is_equal =
+            f.declare("bool", "is_equal", text(from, "[", k, "] == ", own));
         f.code.add(text("if (", is_equal, " && ", k, " < ", o, ") ", before, " = 1;"));
         f.code.add(text("if (", is_equal, " && ", k, " > ", o, " && ", found, " < 0) ", found,
                         " = ", k, ";"));
@@ -148,8 +145,7 @@ class ScatterPrinter {
         FunctionText f(kernel_, name("_next"));
         f.index_type({outer_}, {});
         const std::string k = f.thread_number(outer_, "k");
-        const std::string from =
-            f.scratch_pointer("destinations", "int64_t", destinations_, false);
+        const std::string from = f.scratch_pointer("destinations", "int64_t", destinations_, false);
         const std::string places = f.scratch_pointer("order", "int64_t", order, false);
         const std::string next = f.scratch_pointer("next", "int64_t", next_, true);
         const std::string first = f.scratch_pointer("is_first", "uint8_t", is_first_, true);
@@ -177,15 +173,13 @@ class ScatterPrinter {
         const LoopNest outer = c_family::merge_loops({scatter_.outer, {outer_update}});
         f.index_type({INT64_MAX}, {});
         const std::string number = f.thread_number(outer_ * inner_);
-        const std::string from =
-            f.scratch_pointer("destinations", "int64_t", destinations_, false);
+        const std::string from = f.scratch_pointer("destinations", "int64_t", destinations_, false);
         const std::string next = f.scratch_pointer("next", "int64_t", next_, false);
         const std::string first = f.scratch_pointer("is_first", "uint8_t", is_first_, false);
         const std::string o = f.names.claim("o");
         f.code.add(text("int64_t ", o, " = ", number, " / ", inner_, ";"));
         f.code.add(text("if (", first, "[", o, "] == 0 || ", from, "[", o, "] < 0) return;"));
-        std::vector<std::string> at = {
-            f.declare("element", text(number, " % ", inner_))};
+        std::vector<std::string> at = {f.declare("element", text(number, " % ", inner_))};
         at = f.unflatten(at[0], inner.extents, "jklmno");
         const std::string type = c_family::combining_type(
             scatter_.add ? ir::kernel::Combiner::sum : ir::kernel::Combiner::maximum,
@@ -230,9 +224,9 @@ void print_body(KernelText& kernel, const Gather& gather) {
     f.index_type(nest.extents, nest.accesses);
     const std::string element = f.thread_number(count);
     const std::vector<std::string> at = f.unflatten(element, nest.extents, "jklmno");
-    const std::string selected = print_selected(
-        f, gather, {nest.accesses.begin() + 3, nest.accesses.end()},
-        c_family::address_text(nest.accesses[2], at), at, {"return;"});
+    const std::string selected =
+        print_selected(f, gather, {nest.accesses.begin() + 3, nest.accesses.end()},
+                       c_family::address_text(nest.accesses[2], at), at, {"return;"});
     f.code.add(text(f.element(nest.accesses[0], at), " = ",
                     behind(f, nest.accesses[1], at, selected), ";"));
     f.launch_over(count);

@@ -1,9 +1,11 @@
 // Prints a Map: one thread an element, or a few that lie side by side.
 #include "composit/backends/c_family/kernel_loops.h"
-#include "composit/backends/simt/kernel_text.h"
+#include "composit/backends/simt/loops.h"
+#include "composit/backends/simt/map_tiles.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace composit::simt {
 namespace {
@@ -52,17 +54,16 @@ std::string packet_type(ir::DType dtype, int64_t packet) {
 
 class MapPrinter {
   public:
-    MapPrinter(KernelText& kernel, const Map& map)
-        : map_(map), f_(kernel, kernel.name), nest_{map.extents, map.inputs} {
-        nest_.accesses.insert(nest_.accesses.end(), map.outputs.begin(), map.outputs.end());
-        nest_ = c_family::sort_and_merge_loops(std::move(nest_), map.inputs.size());
+    MapPrinter(KernelText& kernel, const Map& map, LoopNest nest)
+        : map_(map), f_(kernel, kernel.name), nest_(std::move(nest)) {
         f_.index_type(nest_.extents, nest_.accesses);
-        packet_ = packet_of(nest_);
+        packet_ = kernel.dialect.threads_are_loops ? 1 : packet_of(nest_);
         if (packet_ > 1) kernel.printed.needs_alignment = true;
     }
 
     void print() {
         const int64_t count = ir::element_count(nest_.extents);
+        if (f_.dialect().threads_are_loops) return print_in_loops();
         if (packet_ > 1)
             print_packets(count / packet_);
         else
@@ -75,12 +76,48 @@ class MapPrinter {
 
     void print_elements(int64_t count) {
         const std::string element = f_.thread_number(count);
-        const std::vector<std::string> indices = f_.unflatten(element, nest_.extents, "jklmno");
-        const FunctionText::Computed computed = f_.compute(
-            map_.values,
-            {nest_.accesses.begin(),
-             nest_.accesses.begin() + static_cast<std::ptrdiff_t>(map_.inputs.size())},
-            indices);
+        print_element(f_.unflatten(element, nest_.extents, "jklmno"));
+    }
+
+    // A thread takes some of the rows, or a piece of one.
+    void print_in_loops() {
+        if (nest_.extents.empty()) {
+            print_element({});
+            return f_.launch(1, 1, 1);
+        }
+        const int64_t length = nest_.extents.back();
+        const ir::kernel::Extents outer(nest_.extents.begin(), nest_.extents.end() - 1);
+        const int64_t rows = ir::element_count(outer);
+        const int64_t pieces = groups_of(length, elements_of_thread);
+        const int64_t rows_at_a_time = std::max<int64_t>(1, elements_of_thread / length);
+        const int64_t shares = rows * pieces, at_a_time = pieces > 1 ? 1 : rows_at_a_time;
+        const std::string share = open_share(f_, shares, at_a_time, rows > 1 ? "row" : "piece");
+        std::string row = share, begin = "0", end = text(length);
+        if (pieces > 1) {
+            const std::string piece =
+                rows > 1 ? f_.declare("piece", text(share, " % ", pieces)) : share;
+            if (rows > 1) row = f_.declare("row", text(share, " / ", pieces));
+            begin = f_.declare("begin", text(piece, " * ", elements_of_thread));
+            end = f_.declare("end", text(begin, " + ", elements_of_thread, " < ", length, " ? ",
+                                         begin, " + ", elements_of_thread, " : ", length));
+        }
+        std::vector<std::string> indices;
+        if (!outer.empty()) indices = f_.unflatten(row, outer, "jklmno");
+        indices.push_back(f_.names.claim("i"));
+        f_.code.open(text("for (", f_.index(), " ", indices.back(), " = ", begin, "; ",
+                          indices.back(), " < ", end, "; ++", indices.back(), ")"));
+        print_element(indices);
+        f_.code.close();
+        close_share(f_, at_a_time);
+        f_.launch(groups_of(shares, at_a_time), 1, 1);
+    }
+
+    void print_element(const std::vector<std::string>& indices) {
+        const FunctionText::Computed computed =
+            f_.compute(map_.values,
+                       {nest_.accesses.begin(),
+                        nest_.accesses.begin() + static_cast<std::ptrdiff_t>(map_.inputs.size())},
+                       indices);
         for (const std::string& line : computed.lines) f_.code.add(line);
         for (size_t j = 0; j < map_.outputs.size(); ++j)
             f_.code.add(f_.element(output(j), indices) + " = " + computed.results[j] + ";");
@@ -105,8 +142,7 @@ class MapPrinter {
     std::string pointer_to(const Access& access, bool is_written,
                            const std::vector<std::string>& indices) {
         return text("*(", f_.dialect().global, is_written ? "" : "const ",
-                    packet_type(access.dtype, packet_), "*)",
-                    f_.place(at_packet(access), indices));
+                    packet_type(access.dtype, packet_), "*)", f_.place(at_packet(access), indices));
     }
     static std::string component(const std::string& type, bool is_written,
                                  const std::string& packet, const std::string& v) {
@@ -163,7 +199,12 @@ class MapPrinter {
 }  // namespace
 
 void print_body(KernelText& kernel, const Map& map) {
-    if (ir::element_count(map.extents) > 0) MapPrinter(kernel, map).print();
+    if (ir::element_count(map.extents) == 0) return;
+    LoopNest nest{map.extents, map.inputs};
+    nest.accesses.insert(nest.accesses.end(), map.outputs.begin(), map.outputs.end());
+    nest = c_family::sort_and_merge_loops(std::move(nest), map.inputs.size());
+    if (!kernel.dialect.threads_are_loops && print_in_tiles(kernel, map, nest)) return;
+    MapPrinter(kernel, map, std::move(nest)).print();
 }
 
 }  // namespace composit::simt

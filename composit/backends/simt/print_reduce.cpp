@@ -5,6 +5,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/combining.h"
 #include "composit/backends/simt/lanes.h"
+#include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/base/text.h"
 
@@ -24,8 +25,6 @@ constexpr int64_t lanes_of_thread = lane_count / threads_of_column;
 constexpr int64_t most_partials = 4096;  // of a row, that a group combines
 constexpr int64_t most_of_thread = 16;   // of those
 
-int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
-
 class ReducePrinter {
   public:
     ReducePrinter(KernelText& kernel, const Reduce& reduce)
@@ -34,7 +33,7 @@ class ReducePrinter {
           loops_(reduce),
           rows_(ir::element_count(loops_.kept)),
           count_(ir::element_count(loops_.ordered)),
-          blocks_(blocks_of(count_, block_length)) {}
+          blocks_(groups_of(count_, block_length)) {}
 
     void print() {
         if (rows_ == 0) return;
@@ -50,11 +49,13 @@ class ReducePrinter {
         const bool is_cheap = c_family::longest_chain({reduce_.value}) < c_family::long_chain;
         if (count_ <= (is_cheap ? lane_count : 1))
             print_short(f);
+        else if (f.dialect().threads_are_loops)
+            loops_.runs_along_columns() ? print_columns_in_loops(f) : print_rows_in_loops(f);
         else if (loops_.runs_along_columns())
             print_columns(f);
         else
             print_rows(f);
-        for (int64_t left = blocks_; left > 1; left = blocks_of(left, most_partials))
+        for (int64_t left = blocks_; left > 1; left = groups_of(left, most_partials))
             print_partials(left);
     }
 
@@ -74,8 +75,7 @@ class ReducePrinter {
         std::vector<std::string> indices = kept;
         const std::vector<std::string> ordered = f.unflatten(e, loops_.ordered, "rstuvw");
         indices.insert(indices.end(), ordered.begin(), ordered.end());
-        const FunctionText::Computed computed =
-            f.compute({reduce_.value}, loops_.inputs, indices);
+        const FunctionText::Computed computed = f.compute({reduce_.value}, loops_.inputs, indices);
         add(f, computed.lines);
         add(f, c.add(state, computed.results[0], e, computed.names));
     }
@@ -106,8 +106,8 @@ class ReducePrinter {
         const std::string wish = is_written ? "partial" : "given";
         state.value = f.scratch_pointer(wish, c.type(), place.values, is_written);
         if (c.finds_position())
-            state.position = f.scratch_pointer(wish + "_at", c.position_type(), place.positions,
-                                               is_written);
+            state.position =
+                f.scratch_pointer(wish + "_at", c.position_type(), place.positions, is_written);
         return state;
     }
 
@@ -159,7 +159,7 @@ class ReducePrinter {
     };
     Range range_of_block(FunctionText& f, const std::string& block) {
         if (blocks_ == 1) return {"0", text(count_)};
-        const std::string begin = f.declare("begin", text(block, " * ", block_length));
+        const std::string begin = f.declare("start", text(block, " * ", block_length));
         if (count_ % block_length == 0) return {begin, text(begin, " + ", block_length)};
         return {begin, f.declare("end", text(begin, " + ", block_length, " < ", count_, " ? ",
                                              begin, " + ", block_length, " : ", count_))};
@@ -170,16 +170,15 @@ class ReducePrinter {
         const int64_t chains = rows_ * blocks_;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " % ", lane_count));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
-        std::string chain = f.declare(
-            blocks_ > 1 ? "chain" : "row",
-            text(group, " * ", rows_of_group, " + ", thread, " / ", lane_count));
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        std::string chain =
+            f.declare(blocks_ > 1 ? "chain" : "row",
+                      text(group, " * ", rows_of_group, " + ", thread, " / ", lane_count));
         // Threads behind the last row take part in what the group does together.
         if (chains % rows_of_group != 0) {
             const std::string wished = chain;
-            chain = f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ",
-                                           chains - 1));
+            chain =
+                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
         }
         std::string row = chain, block = "0";
         if (blocks_ > 1) {
@@ -190,12 +189,19 @@ class ReducePrinter {
         const Range range = range_of_block(f, block);
         const Combining::State state = c.claim(f.names);
         add(f, c.declare(state));
-        const std::string e = f.names.claim("e");
-        const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
         f.code.add("#pragma unroll 8");
-        f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end, "; ",
-                         e, " += ", lane_count, ")"));
-        add_element(f, c, state, kept, e);
+        if (count_ % lane_count == 0) {  // as many for each lane: compilers see how many
+            const std::string first = f.names.claim("first");
+            f.code.open(text("for (", f.index(), " ", first, " = ", range.begin, "; ", first, " < ",
+                             range.end, "; ", first, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, f.declare("e", text(first, " + ", lane)));
+        } else {
+            const std::string e = f.names.claim("e");
+            const std::string begin = range.begin == "0" ? lane : range.begin + " + " + lane;
+            f.code.open(text("for (", f.index(), " ", e, " = ", begin, "; ", e, " < ", range.end,
+                             "; ", e, " += ", lane_count, ")"));
+            add_element(f, c, state, kept, e);
+        }
         f.code.close();
         print_halving(f, c, state, thread, lane, "", lane_count / 2, shared_lanes(f, c, ""));
         Place place;
@@ -208,7 +214,89 @@ class ReducePrinter {
         f.code.open(text("if (", lane, " == 0)"));
         print_result(f, c, state, kept, blocks_ > 1 ? chain : "", partials);
         f.code.close();
-        f.launch(blocks_of(chains, rows_of_group), 1, group_threads);
+        f.launch(groups_of(chains, rows_of_group), 1, group_threads);
+    }
+
+    // ----- the same for threads that are loops
+
+    Combining::State partials_of_blocks(FunctionText& f, const Combining& c) {
+        if (blocks_ == 1) return {};
+        given_ = place_for(c, rows_ * blocks_);
+        return partials_in(f, c, given_, true);
+    }
+
+    void print_rows_in_loops(FunctionText& f) {
+        const Combining c = combining(f);
+        const int64_t chains = rows_ * blocks_;
+        const int64_t at_a_time = std::max<int64_t>(1, elements_of_thread / count_);
+        const Combining::State partials = partials_of_blocks(f, c);
+        const std::string chain = open_share(f, chains, at_a_time, blocks_ > 1 ? "chain" : "row");
+        std::string row = chain, block = "0";
+        if (blocks_ > 1) {
+            row = f.declare("row", text(chain, " / ", blocks_));
+            block = f.declare("block", text(chain, " % ", blocks_));
+        }
+        const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
+        const Range range = range_of_block(f, block);
+        const Combining::State result = print_lanes(
+            f, c, range.begin, range.end,
+            [&](const Combining::State& state, const std::string& e) {
+                add_element(f, c, state, kept, e);
+            });
+        print_result(f, c, result, kept, blocks_ > 1 ? chain : "", partials);
+        close_share(f, at_a_time);
+        f.launch(groups_of(chains, at_a_time), 1, 1);
+    }
+
+    // A thread takes a strip of neighbouring columns.
+    void print_columns_in_loops(FunctionText& f) {
+        const Combining c = combining(f);
+        constexpr int64_t widest = 64;
+        const int64_t length = loops_.kept.back(), width = std::min(length, widest);
+        const int64_t strips = groups_of(length, width);
+        ir::kernel::Extents shares(loops_.kept.begin(), loops_.kept.end() - 1);
+        shares.push_back(strips);
+        shares.push_back(blocks_);
+        const Combining::State partials = partials_of_blocks(f, c);
+        const std::string share = open_share(f, ir::element_count(shares), 1, "share");
+        std::vector<std::string> kept = f.unflatten(share, shares, "jklmno");
+        const std::string block = kept.back();
+        kept.pop_back();
+        const std::string start = f.declare("start", text(kept.back(), " * ", width));
+        kept.pop_back();
+        std::string columns = text(width);
+        if (length % width != 0)
+            columns = f.declare("int", "columns",
+                                text(start, " + ", width, " < ", length, " ? ", width, " : (int)(",
+                                     length, " - ", start, ")"));
+        const auto at_column = [&](const std::string& column) {
+            std::vector<std::string> at = kept;
+            at.push_back("(" + start + " + " + column + ")");
+            return at;
+        };
+        const Range range = range_of_block(f, block);
+        const Combining::State results = print_lanes_of_columns(
+            f, c, range.begin, range.end, width, columns,
+            [&](const Combining::State& state, const std::string& e, const std::string& column) {
+                add_element(f, c, state, at_column(column), e);
+            });
+        const std::string column = f.names.claim("c");
+        f.code.open(
+            text("for (int ", column, " = 0; ", column, " < ", columns, "; ++", column, ")"));
+        std::string chain;
+        if (blocks_ > 1) {
+            std::string row = start + " + " + column;
+            for (size_t d = 0; d < kept.size(); ++d) {
+                int64_t inner = 1;
+                for (size_t k = d + 1; k < loops_.kept.size(); ++k) inner *= loops_.kept[k];
+                row += text(" + ", kept[d], " * ", inner);
+            }
+            chain = f.declare("chain", text("(", row, ") * ", blocks_, " + ", block));
+        }
+        print_result(f, c, Combining::at(results, "[" + column + "]"), at_column(column), chain,
+                     partials);
+        f.code.close();
+        f.launch(ir::element_count(shares), 1, 1);
     }
 
     // The arrays that lanes of several threads need to become one.
@@ -224,22 +312,20 @@ class ReducePrinter {
 
     void print_columns(FunctionText& f) {
         const Combining c = combining(f);
-        const int64_t strips = blocks_of(rows_, columns_of_group);
+        const int64_t strips = groups_of(rows_, columns_of_group);
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " / ", columns_of_group));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
         std::string strip = group, block = "0";
         if (blocks_ > 1) {
             strip = text(group, " / ", blocks_);
             block = f.declare("block", text(group, " % ", blocks_));
         }
-        std::string column = f.declare("column", text(strip, " * ", columns_of_group, " + ",
-                                                      thread, " % ", columns_of_group));
+        std::string column = f.declare(
+            "column", text(strip, " * ", columns_of_group, " + ", thread, " % ", columns_of_group));
         if (rows_ % columns_of_group != 0) {
             const std::string wished = column;
-            column =
-                f.declare("last", text(wished, " < ", rows_, " ? ", wished, " : ", rows_ - 1));
+            column = f.declare("last", text(wished, " < ", rows_, " ? ", wished, " : ", rows_ - 1));
         }
         const std::vector<std::string> kept = f.unflatten(column, loops_.kept, "jklmno");
         const Range range = range_of_block(f, block);
@@ -271,8 +357,8 @@ class ReducePrinter {
                 add(f, c.combine(Combining::at(state, text("[", j, "]")),
                                  Combining::at(state, text("[", j + half, "]"))));
         const std::string apart = text(" * ", columns_of_group);
-        print_halving(f, c, Combining::at(state, "[0]"), thread, lane, apart,
-                      threads_of_column / 2, shared_lanes(f, c, apart));
+        print_halving(f, c, Combining::at(state, "[0]"), thread, lane, apart, threads_of_column / 2,
+                      shared_lanes(f, c, apart));
         Combining::State partials;
         std::string chain;
         if (blocks_ > 1) {
@@ -290,7 +376,7 @@ class ReducePrinter {
 
     void print_partials(int64_t count) {
         FunctionText f(kernel_, kernel_.name + "_blocks");
-        const int64_t parts = blocks_of(count, most_partials);
+        const int64_t parts = groups_of(count, most_partials);
         f.index_type({rows_, std::max(count, most_partials)}, {loops_.output});
         const Combining c = combining(f);
         const auto width = static_cast<int64_t>(
@@ -299,14 +385,13 @@ class ReducePrinter {
         const int64_t teams = group_threads / team, chains = rows_ * parts;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string member = f.declare("int", "member", text(thread, " % ", team));
-        const std::string group =
-            text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
         std::string chain =
             f.declare("chain", text(group, " * ", teams, " + ", thread, " / ", team));
         if (chains % teams != 0) {
             const std::string wished = chain;
-            chain = f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ",
-                                           chains - 1));
+            chain =
+                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
         }
         std::string row = chain, first = "";
         if (parts > 1) {
@@ -315,7 +400,7 @@ class ReducePrinter {
         }
         const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
         const Combining::State given = partials_in(f, c, given_, false);
-        const std::string begin = f.declare("begin", text(first, member, " * ", each));
+        const std::string begin = f.declare("start", text(first, member, " * ", each));
         const Combining::State state = c.claim(f.names);
         const std::string k = f.names.claim("k");
         add(f, c.declare_array(state, each));
@@ -324,8 +409,8 @@ class ReducePrinter {
         add(f, c.clear(Combining::at(state, "[" + k + "]")));
         f.code.open(text("if (", begin, " + ", k, " < ", count, ")"));
         add(f, c.assign(Combining::at(state, "[" + k + "]"),
-                        Combining::at(given, text("[", row, " * ", count, " + ", begin, " + ", k,
-                                                  "]"))));
+                        Combining::at(given,
+                                      text("[", row, " * ", count, " + ", begin, " + ", k, "]"))));
         f.code.close();
         f.code.close();
         for (int64_t step = 1; step < each; step *= 2)
@@ -357,7 +442,7 @@ class ReducePrinter {
         print_result(f, c, result, kept, parts > 1 ? chain : "", partials);
         f.code.close();
         given_ = place;
-        f.launch(blocks_of(chains, teams), 1, group_threads);
+        f.launch(groups_of(chains, teams), 1, group_threads);
     }
 
     KernelText& kernel_;
@@ -369,8 +454,6 @@ class ReducePrinter {
 
 }  // namespace
 
-void print_body(KernelText& kernel, const Reduce& reduce) {
-    ReducePrinter(kernel, reduce).print();
-}
+void print_body(KernelText& kernel, const Reduce& reduce) { ReducePrinter(kernel, reduce).print(); }
 
 }  // namespace composit::simt

@@ -14,8 +14,8 @@ void print_body(KernelText& kernel, const ir::kernel::Search& search) {
     Access rows = search.sorted;
     const int64_t stride = rows.strides.back();
     rows.strides.pop_back();
-    const c_family::LoopNest nest = c_family::sort_and_merge_loops(
-        {search.extents, {search.output, search.values, rows}}, 0);
+    const c_family::LoopNest nest =
+        c_family::sort_and_merge_loops({search.extents, {search.output, search.values, rows}}, 0);
     FunctionText f(kernel, kernel.name);
     Access along = nest.accesses[2];
     along.strides.push_back(stride);
@@ -23,8 +23,7 @@ void print_body(KernelText& kernel, const ir::kernel::Search& search) {
     const std::string type = memory_type(search.values.dtype);
     const std::string number = f.thread_number(count);
     std::vector<std::string> indices = f.unflatten(number, nest.extents, "jklmno");
-    const std::string value =
-        f.declare(type, "value", f.element(nest.accesses[1], indices));
+    const std::string value = f.declare(type, "value", f.element(nest.accesses[1], indices));
     const std::string low = f.names.claim("low"), high = f.names.claim("high");
     f.code.add(text(f.index(), " ", low, " = 0, ", high, " = ", length, ";"));
     f.code.open(text("while (", low, " < ", high, ")"));

@@ -35,9 +35,9 @@ class ProgramPrinter {
         add_values(program_.kernels, values);
         std::string functions = c_family::print_tables(values, dialect_.scalars);
         for (const auto* specialisation : c_family::functions_used(values))
-            functions += "\n" + c_family::print_function(*specialisation,
-                                                         c_family::LoopQuestion::none,
-                                                         dialect_.scalars);
+            functions +=
+                "\n" + c_family::print_function(*specialisation, c_family::LoopQuestion::none,
+                                                dialect_.scalars);
         std::set<std::string> taken = Dialect::words();
         taken.merge(c_family::declared_names(functions));
         names_ = c_family::Names(std::move(taken));
@@ -57,9 +57,8 @@ class ProgramPrinter {
         std::vector<ProgramStep> steps;
         for (size_t k = 0; k < kernels.size(); ++k) {
             ProgramStep step = step_of(kernels[k], around ? *around : k);
-            const bool has_work = step.is_repeat
-                                      ? !step.repeated.empty() && step.begin < step.end
-                                      : !result_.kernels[step.printed].launches.empty();
+            const bool has_work = step.is_repeat ? !step.repeated.empty() && step.begin < step.end
+                                                 : !result_.kernels[step.printed].launches.empty();
             if (has_work) steps.push_back(std::move(step));
         }
         return steps;
@@ -102,8 +101,7 @@ class ProgramPrinter {
         for (const c_family::Parameter& parameter : c_family::parameters_of(kernel, program_))
             key = hash_combine(key, parameter.buffers.size() * 2 + (parameter.may_overlap ? 1 : 0));
         const auto [place, is_new] = numbers_.try_emplace(key, result_.kernels.size());
-        if (is_new)
-            result_.kernels.push_back(print_kernel(dialect_, kernel, program_, names_));
+        if (is_new) result_.kernels.push_back(print_kernel(dialect_, kernel, program_, names_));
         return place->second;
     }
 

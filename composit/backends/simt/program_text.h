@@ -11,9 +11,10 @@ namespace composit::simt {
 
 // One kernel of a program, in the order of running.
 struct ProgramStep {
-    size_t kernel = 0;         // in program.kernels: it, or the Repeat around it
-    size_t printed = 0;        // in ProgramText::kernels
-    std::vector<int> buffers;  // one for each parameter; of a Repeat its counter, if anybody reads it
+    size_t kernel = 0;   // in program.kernels: it, or the Repeat around it
+    size_t printed = 0;  // in ProgramText::kernels
+    std::vector<int>
+        buffers;  // one for each parameter; of a Repeat its counter, if anybody reads it
     struct Axis {
         int64_t number, length;
     };

@@ -60,3 +60,16 @@ def test_unknown_back_end(capsys):
     assert said.startswith(
         "python -m composit.conformance: error: there is no back end named 'nowhere'. Available: "
     )
+
+
+def test_shares_have_every_case_once(capsys):
+    counts = []
+    for share in ("0/1", "0/2", "1/2"):
+        assert conformance.main(["interpreter", "--filter", "programs", "--share", share]) == 0
+        table = capsys.readouterr().out.splitlines()
+        counts.append(int(table[1].split()[1]))
+    assert counts[0] == counts[1] + counts[2] and counts[2] > 0
+    for wrong in ("2/2", "x/2", "1"):
+        with pytest.raises(SystemExit):
+            conformance.main(["interpreter", "--share", wrong])
+        assert "is not I/N with I below N" in capsys.readouterr().err

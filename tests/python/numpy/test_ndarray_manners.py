@@ -105,7 +105,7 @@ def test_dlpack_and_the_array_api():
     assert tensor.__array_namespace__(api_version="2023.12") is cnp
     with pytest.raises(ValueError, match="version '1999' of the array API is not known"):
         tensor.__array_namespace__(api_version="1999")
-    with pytest.raises(ValueError, match="device: there is no 'tpu'. Available: cpu"):
+    with pytest.raises(ValueError, match=r"device: there is no 'tpu'\. Available: cpu"):
         tensor.to_device("tpu")
 
 

@@ -1,0 +1,186 @@
+"""Tensors that lie on a device, at NumPy's door."""
+
+import re
+
+import numpy as np
+import pytest
+
+import composit
+import composit.numpy as cnp
+
+RANDOM = np.random.RandomState(7)
+A = RANDOM.standard_normal((6, 5)).astype("float32")
+B = RANDOM.standard_normal((5, 4)).astype("float32")
+
+
+def same(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
+
+
+def test_where_things_lie(device):
+    x = cnp.asarray(A, device=device)
+    assert x.device == device and cnp.exp(x).device == device and x[2].device == device
+    assert cnp.asarray(A).device == "cpu" and cnp.zeros(3).device == "cpu"
+    assert x.to("cpu").device == "cpu" and same(x.to("cpu"), A)
+    assert x.to(device) is x and x.to_device(device) is x
+    for made in (cnp.zeros_like(x), cnp.ones_like(x), cnp.full_like(x, 3), x * 2, x > 0):
+        assert made.device == device
+    assert cnp.zeros_like(x, device="cpu").device == "cpu"
+    for made in (
+        cnp.zeros((2, 2), device=device), cnp.arange(5, device=device),
+        cnp.linspace(0, 1, 5, device=device), cnp.eye(3, device=device),
+        cnp.full((2,), 7, device=device), cnp.fft.fftfreq(8, device=device),
+    ):  # fmt: skip
+        assert made.device == device
+    assert cnp.linspace(0, 1, 5, retstep=True, device=device)[0].device == device
+    assert same(cnp.arange(5, device=device), np.arange(5))
+    assert cnp.astype(cnp.asarray(A), "float64", device=device).device == device
+
+
+def test_with_a_device(device):
+    with composit.device(device) as chosen:
+        x = cnp.asarray(A)
+        assert str(chosen) == x.device == device
+        assert cnp.ones((5, 4)).device == device
+        with composit.device("cpu"):
+            assert cnp.ones(2).device == "cpu"
+        assert cnp.ones(2).device == device
+        assert cnp.ones(2, device="cpu").device == "cpu"
+    assert cnp.ones(2).device == "cpu" and composit.device(device) == chosen
+
+
+def test_a_program_has_the_bits_of_the_cpu(device):
+    def program(x, w):
+        y = cnp.tanh(x @ w) + 1
+        y[1] = 0
+        y[:, 2] *= 3
+        for _ in range(3):
+            y = y - cnp.mean(y, axis=1, keepdims=True) * y
+        chosen = y[y > 0.5]
+        return y, cnp.sort(y, axis=0), cnp.cumsum(y, axis=1), y[[3, 1]], chosen, cnp.sum(chosen)
+
+    there = program(cnp.asarray(A, device=device), cnp.asarray(B, device=device))
+    here = program(cnp.asarray(A), cnp.asarray(B))
+    for x, y in zip(there, here):
+        assert x.device == device and same(x, y)
+
+
+def test_gradients_go_back_to_where_a_leaf_lies(device):
+    def loss(w):
+        return cnp.sum(cnp.tanh(cnp.asarray(A) @ w).to(device) ** 2)
+
+    gradient = composit.grad(loss)(cnp.asarray(B))
+    assert gradient.device == "cpu"
+    assert same(gradient, composit.grad(lambda w: cnp.sum(cnp.tanh(cnp.asarray(A) @ w) ** 2))(B))
+    ones = cnp.ones((6, 5), dtype="float32")
+    _, tangent = composit.jvp(lambda x: x.to(device) * 2, (cnp.asarray(A),), (ones,))
+    assert tangent.device == device
+    rows = composit.vmap(lambda row: row.to(device) + 1)(cnp.asarray(A))
+    assert rows.device == device and same(rows, A + 1)
+
+
+def test_two_devices_in_one_operation(device):
+    x, y = cnp.asarray(A, device=device), cnp.asarray(A, name="y")
+    with pytest.raises(
+        RuntimeError,
+        match=re.escape(
+            f"add: expected all tensors to be on the same device, but found a tensor "
+            f"(float32[6, 5]) on {device} and 'y' (float32[6, 5]) on cpu. Move one of them with "
+            f".to(device). [test_arrays.py:"
+        ),
+    ):
+        x + y
+    assert (x + np.float32(2)).device == (2 * x).device == (x + cnp.asarray(2.0)).device == device
+    assert same(x.to("cpu") + y, A + A)  # the program goes on
+
+
+def test_several_devices_in_one_evaluation(device):
+    x = cnp.asarray(A, device=device)
+    there = cnp.exp(x)
+    here = cnp.asarray(A) + 1
+    both = composit.evaluate(there, here, there.to("cpu") + here)
+    assert same(both[0], composit.evaluate(cnp.exp(cnp.asarray(A)))) and same(both[1], A + 1)
+    assert same(both[2], both[0] + both[1])
+
+
+def test_compiled(device):
+    def f(x, w):
+        return cnp.tanh(x @ w), cnp.sum(x)
+
+    expected = composit.compile(f)(A, B)
+    compiled = composit.compile(f, device=device)
+    for arguments in ((A, B), (cnp.asarray(A, device=device), cnp.asarray(B, device=device))):
+        for value, known in zip(compiled(*arguments), expected):
+            assert value.device == device and same(value, known)
+    by_argument = composit.compile(f)
+    assert by_argument(*arguments)[0].device == device and same(by_argument(A, B)[0], expected[0])
+    with pytest.raises(RuntimeError, match=r"f: .* on apart:0|f: .* on opencl:0"):
+        composit.compile(f, device=device)(cnp.asarray(A, device=other(device)), B)
+
+
+def other(device):
+    return "opencl:0" if device.startswith("apart") else device_of_the_example()
+
+
+def device_of_the_example():
+    if "apart:0" not in composit.devices.names():
+        pytest.skip("the example's device is loaded by the tests that run before this one")
+    return "apart:0"
+
+
+def test_faults_of_indices(device):
+    x = cnp.asarray(A, device=device)
+    places = cnp.asarray(np.array([1, 9]), device=device)
+    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 6"):
+        np.asarray(x[places])
+    assert same(x[places % 6], A[[1, 3]])
+
+
+def test_kinds_that_devices_leave_to_the_host(device):
+    square = np.eye(5) + RANDOM.standard_normal((5, 5)) / 8
+    x = cnp.linalg.inv(cnp.asarray(square, device=device)) * 2
+    assert x.device == device and same(x, cnp.linalg.inv(cnp.asarray(square)) * 2)
+
+
+def test_numpys_protocols(device):
+    x = cnp.asarray(A, device=device)
+    assert isinstance(np.asarray(x), np.ndarray) and same(np.asarray(x), A)
+    assert float(x[0, 0]) == A[0, 0] and x.tolist() == A.tolist()
+    assert same(np.from_dlpack(x.to("cpu")), A) and same(memoryview(x), A)
+    assert repr(x) == repr(cnp.asarray(A))
+    assert cnp.from_dlpack(A, device=device).device == device
+
+
+def test_nothing_leaks(device):
+    composit.devices.give_back(device)
+    before = composit.devices.describe(device)["held_bytes"]
+    for i in range(1000):
+        x = cnp.asarray(A * i, device=device)
+        if i % 100 == 0:
+            np.asarray(x + 1)
+    del x
+    assert composit.devices.describe(device)["held_bytes"] <= before + (1 << 16)
+    composit.devices.give_back(device)
+    assert composit.devices.describe(device)["kept_bytes"] == 0
+
+
+def test_memory_that_is_not_there(apart):
+    with pytest.raises(
+        MemoryError,
+        match=re.escape("4294967296 bytes of apart:0 are not available: "),
+    ):
+        np.asarray(cnp.zeros((1 << 30,), dtype="float32", device=apart) + 1)
+    x = cnp.asarray(A, device=apart)
+    assert same(x + 1, A + 1)
+
+
+def test_devices_that_are_not_here():
+    for make in (
+        lambda: cnp.zeros(2, device="tpu"), lambda: composit.device("tpu"),
+        lambda: cnp.asarray(A).to("tpu"), lambda: composit.compile(abs, device="tpu"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"^device: there is no 'tpu'\. Available: cpu"):
+            make()
+    with pytest.raises(ValueError, match=r"runs in host memory\. The name of a device is required"):
+        cnp.zeros(2, device="interpreter")
