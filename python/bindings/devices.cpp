@@ -115,8 +115,7 @@ void bind_devices(nb::module_& module) {
         },
         nb::call_guard<Located>(), "What becomes part of a tensor on a device, moved there.");
     inner.def(
-        "device_of",
-        [](const LazyTensor& x) { return ir::device_name(x.cell()->device()); },
+        "device_of", [](const LazyTensor& x) { return ir::device_name(x.cell()->device()); },
         "Where its values lie: \"cpu\", \"cuda:0\", ….");
     inner.def(
         "is_placed", [](const LazyTensor& x) { return x.cell()->device() != ir::anywhere; },

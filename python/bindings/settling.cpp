@@ -85,7 +85,8 @@ nb::list settled(const std::vector<Tensor>& tensors, const execute::Options& opt
     nb::list constants;
     for (size_t i = 0; i < values.size(); ++i) {
         const ir::Array& value = values[i];
-        // The nodes have that memory, too: views of the constant are made of it, not of its elements.
+        // The nodes have that memory, too: views of the constant are made of it, not of its
+        // elements.
         const ir::Array shared = value.is_remote()
                                      ? value
                                      : ir::Array(value.dtype(), value.shape(), value.owner(),
