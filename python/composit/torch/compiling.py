@@ -17,7 +17,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, settling, steps, watching
+from composit.torch import calling, dtypes, places, settling, steps, watching
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
 from composit.torch.nn.module import Module
@@ -43,7 +43,8 @@ def _kind(value: Any, tensors: list[Any]) -> Any:
     if isinstance(value, TensorBase):
         tensors.append(value)
         flags = (is_recorded(value), value._is_leaf_with_grad, value._is_tainted)
-        return (type(value), value._seen.dtype, tuple(value._seen.shape), flags)
+        seen = value._seen
+        return (type(value), seen.dtype, tuple(seen.shape), flags, places.device_of(seen))
     if isinstance(value, _plain):
         return (type(value), repr(value) if isinstance(value, (float, complex, slice)) else value)
     if type(value) in (list, tuple, dtypes.Size):
@@ -67,6 +68,7 @@ def _with(value: Any, tensors: Any) -> Any:
 def _stand_in(tensor: Any) -> Any:
     made = object.__new__(type(tensor))
     made._lazy = _core.constant(cnp.zeros(tuple(tensor.shape), tensor._seen.dtype).evaluated())
+    places.put(made, places.place_of(tensor))
     made._is_leaf_with_grad = is_recorded(tensor)
     made._is_tainted = tensor._is_tainted
     return made
@@ -184,7 +186,13 @@ class Compiled:
             return self.function(*args, **kwargs)
         given: list[Any] = []
         try:
-            key = (_kind(args, given), _kind(kwargs, given), is_grad_enabled(), dtypes._default[0])
+            key = (
+                _kind(args, given),
+                _kind(kwargs, given),
+                is_grad_enabled(),
+                dtypes._default[0],
+                places.present_name(),
+            )
             hash(key)
             known = self.graphs.get(key, self)
         except (_Unknown, TypeError) as error:

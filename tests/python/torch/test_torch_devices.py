@@ -337,6 +337,11 @@ def test_second_gradients_and_transforms(apart):
     for _ in range(3):
         assert compiled(y).tolist() == [3, 5] and compiled(y).device == torch.device(apart)
     assert compiled(y.cpu()).is_cpu
+    model = nn.Linear(2, 3, device="apart")
+    quick = torch.compile(model)
+    for _ in range(3):
+        (quick(y) - model(y)).abs().max().backward()
+        assert quick(y).device == torch.device(apart) and quick(y).tolist() == model(y).tolist()
 
 
 # ----- modules and optimisers

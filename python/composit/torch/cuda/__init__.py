@@ -73,7 +73,7 @@ def device_count() -> int:
 
 def is_initialized() -> bool:
     """Whether one was used by these functions."""
-    return _was_asked[0]
+    return _was_asked[0] and bool(_names())
 
 
 def init() -> None:
