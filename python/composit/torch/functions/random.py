@@ -95,7 +95,14 @@ mapped = _Mapped
 
 
 def next_key(generator: Generator | None = None) -> Any:
-    """A key of the generator, or of the default one; within vmap as its randomness says."""
+    """A key of the generator, or of the default one, where new tensors are made; within vmap as its
+    randomness says."""
+    key, place = _next_key(generator), places.present_name()
+    return key if place is None else _core.devices.transfer(key, place)
+
+
+def _next_key(generator: Generator | None = None) -> Any:
+    """The same as a leaf that lies anywhere."""
     for call in reversed(_calls.mapped):
         if call.randomness == "error":
             raise RuntimeError(
@@ -107,15 +114,13 @@ def next_key(generator: Generator | None = None) -> Any:
             )
         if call.randomness == "different":
             return call.next_key()
-    key = (generator or default_generator).next_key()
-    place = places.present_name()
-    return key if place is None else _core.devices.transfer(key, place)
+    return (generator or default_generator).next_key()
 
 
 def next_key_tensor() -> Any:
     """A key of the default generator as a tensor, which operations of a trace may have."""
     tensor = object.__new__(calling._made["Tensor"])
-    tensor._lazy = next_key()
+    tensor._lazy = _next_key()
     return tensor
 
 
