@@ -39,8 +39,7 @@ std::shared_ptr<runtime::Executable> with_host_memory(
     std::shared_ptr<runtime::Executable> executable, const std::string& backend,
     const ir::kernel::Program& program);
 
-// Runs an executable whose inputs and outputs lie on the device. `starts`: for each output the
-// argument whose contents it has at the start, or -1; its memory where that is `given`.
+// Runs an executable whose inputs and outputs lie on the device.
 struct DeviceCall {
     std::shared_ptr<runtime::Device> device;
     std::vector<std::shared_ptr<const void>> inputs;  // addresses, in the program's order

@@ -58,7 +58,8 @@ def test_unknown_back_end(capsys):
     assert caught.value.code == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(
-        "python -m composit.conformance: error: there is no back end named 'nowhere'. Available: "
+        "python -m composit.conformance: error: backend: there is no back end named 'nowhere'. "
+        "Available: "
     )
 
 
