@@ -78,7 +78,8 @@ class Cell : public Counted<Cell> {
     const Tensor& tensor() const;  // now
     // Of what it holds, which never changes.
     const ir::TensorType& type() const { return tensor_ ? tensor_.type() : *elements_->type; }
-    // Where the values lie, which no writing changes. Views and what was written get no node for it.
+    // Where the values lie, which no writing changes. Views and what was written get no node for
+    // it.
     ir::DeviceNumber device() const;
     // Shape and dtype are those of the old one. ValueError where a view repeats elements, and where
     // a function that is traced writes what it was given into what was there before.
