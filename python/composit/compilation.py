@@ -197,7 +197,7 @@ class CompiledFunction:
         traced = _Traced("compile", self._function, rebuild_all, {})
         names = self._names(rebuild(arrays))
         examples = [
-            _named(as_tensor(array), name) for array, name, a in zip(arrays, names, is_array) if a
+            self._example(array, name) for array, name, a in zip(arrays, names, is_array) if a
         ]
         # Each has a name of its own, as an export holds several.
         with self._lock:
@@ -212,6 +212,13 @@ class CompiledFunction:
         )  # fmt: skip
         traced.result = None  # its tensors are of no use any more
         return Specialisation(core, traced.rebuild_result)
+
+    def _example(self, array: Any, name: str) -> LazyTensor:
+        """What says the type and the name of an argument. Where `device=` says that all of the
+        function runs there, an argument lies there no more than what it closes over."""
+        if self._device is not None and isinstance(array, LazyTensor):
+            return _core.input(array.name or name, array.dtype, array.shape)
+        return _named(as_tensor(array), name)
 
     def _names(self, args: tuple[Any, ...]) -> list[str]:
         """A name for each leaf of the arguments: the parameter's, then the way to the leaf."""

@@ -60,7 +60,7 @@ class Decoder:
             start += length
             self.position += length
         assert logits is not None
-        return logits[0]
+        return np.asarray(logits)[0]
 
 
 def generate(

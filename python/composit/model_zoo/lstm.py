@@ -97,7 +97,7 @@ class Reader:
             logits, self._state = self._step(ids[:, start : start + length], self._state)
             start += length
         assert logits is not None
-        return logits[0]
+        return np.asarray(logits)[0]
 
 
 def convert_parameters_to_numpy(model: Any) -> dict[str, np.ndarray]:

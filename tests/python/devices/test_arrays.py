@@ -120,6 +120,19 @@ def test_compiled(device, apart, opencl):
         composit.compile(f, device=device)(cnp.asarray(A, device=other), B)
 
 
+def test_what_a_compiled_function_closes_over_runs_with_it(device):
+    w = cnp.asarray(B)
+
+    def f(x):
+        return x @ w
+
+    compiled = composit.compile(f, device=device)
+    for x in (A, cnp.asarray(A, device=device)):
+        assert compiled(x).device == device and same(compiled(x), A @ w)
+    with pytest.raises(RuntimeError, match="expected all tensors to be on the same device"):
+        composit.compile(f)(cnp.asarray(A, device=device))
+
+
 def test_faults_of_indices(device):
     x = cnp.asarray(A, device=device)
     places = cnp.asarray(np.array([1, 9]), device=device)

@@ -26,6 +26,19 @@ def test_tiny_models_run_beside_pytorch(name, tmp_path, monkeypatch, capsys):
         assert image.shape == (3, 64, 64) and np.isfinite(image).all()
 
 
+@pytest.mark.parametrize("name", ["convnet", "bert", "gpt2", "lstm"])
+def test_a_device_says_what_the_cpu_says(name, apart, capsys):
+    said = []
+    for device in ("cpu", apart):
+        main([name, "--tiny", "--no-torch", "--seed", "3", "--device", device])
+        *lines, time = capsys.readouterr().out.splitlines()
+        assert " ms per " in time
+        said.append(lines)
+    assert said[0] == said[1] and said[0]
+    with pytest.raises(SystemExit, match=r"device: there is no 'tpu'\. Available: cpu, apart:0"):
+        main([name, "--tiny", "--device", "tpu"])
+
+
 def test_a_saved_model_writes_what_transformers_writes(tmp_path, capsys):
     model = gpt2()
     model.save_pretrained(tmp_path)

@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
         num_encoders=encoders,
         head_size=width // num_heads,
     )
-    compiled = composit.compile(lambda ids: model(ids), words, name="bert")
+    compiled = composit.compile(
+        lambda ids: model(ids), words, name="bert", backend=running.backend_of(arguments)
+    )
     calls = running.progress(range(6), total=6, unit="batch", title="reading")
     taken = [running.seconds_of(lambda: compiled(words), calls=1) for _ in calls]
     first, last = answer(compiled(words)[0])

@@ -73,7 +73,11 @@ def run(arguments: argparse.Namespace) -> None:
     latents = random.standard_normal((1, 4, side, side), np.float32)
 
     network = functools.partial(unet.unet, num_heads=num_heads, num_groups=groups)
-    noise_of = composit.compile(lambda x, time, text: network(x, time, text, p), name="unet")
+    noise_of = composit.compile(
+        lambda x, time, text: network(x, time, text, p),
+        name="unet",
+        backend=running.backend_of(arguments),
+    )
     started, noise_of_first = time.perf_counter(), noise_of(latents, np.int64(1), text)
     print(f"compiled in {time.perf_counter() - started:.1f} s")
     del noise_of_first
@@ -93,6 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
     decode = composit.compile(
         lambda x: autoencoder_kl.decoder(x, q, channels_last=False, num_groups=groups),
         name="decoder",
+        backend=running.backend_of(arguments),
     )
     save(arguments.output, np.asarray(decode(latents / np.float32(SCALE)))[0])
     print(f"wrote {arguments.output}")

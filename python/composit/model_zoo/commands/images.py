@@ -179,7 +179,9 @@ def classify(
 ) -> None:
     """Prints the likeliest classes of the first image, and the time of one. `of_torch()` makes the
     same model of PyTorch."""
-    compiled = composit.compile(model, images, name="classify")
+    compiled = composit.compile(
+        model, images, name="classify", backend=running.backend_of(arguments)
+    )
     calls = running.progress(range(6), total=6, unit="batch", title="classifying")
     seconds = np.median([running.seconds_of(lambda: compiled(images), calls=1) for _ in calls])
     logits = compiled(images)[0].astype(np.float64)

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         parameters = train(arguments, parameters)
     if arguments.save is not None:
         save(arguments.save, parameters)
-    seconds = text.write(lstm.Reader(parameters))
+    seconds = text.write(lstm.Reader(parameters, **running.staying_on(arguments)))
     theirs = None
     if running.has_torch(arguments):
         theirs = _torchs_seconds_per_token(arguments, parameters, text)
@@ -117,7 +117,7 @@ def train(arguments: argparse.Namespace, parameters: dict[str, Any]) -> dict[str
         gradients = nn.chain_rule({loss: loss}, weights)
         return loss, *optimizer.step(weights, gradients, optimizer_state), after
 
-    learn = composit.compile(step, name="lstm_training_step")
+    learn = composit.compile(step, name="lstm_training_step", backend=running.backend_of(arguments))
     weights: Any = [np.asarray(value) for value in parameters.values()]
     optimizer_state: Any = [
         np.asarray(value) for value in optimizer.initial_state(list(parameters.values()))

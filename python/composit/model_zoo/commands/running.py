@@ -31,6 +31,9 @@ def add_common(parser: argparse.ArgumentParser, *, tiny: str) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of random weights and draws (0)")
     parser.add_argument("--threads", type=int, metavar="N", help="threads (all cores)")
     parser.add_argument(
+        "--device", default="cpu", metavar="NAME", help='where the model runs: "cuda", … (cpu)'
+    )
+    parser.add_argument(
         "--no-torch", action="store_true", help="no time of PyTorch beside composit's"
     )
 
@@ -39,6 +42,18 @@ def prepare(arguments: argparse.Namespace) -> None:
     """Threads as asked for."""
     if arguments.threads is not None:
         composit.set_threads(arguments.threads)
+
+
+def backend_of(arguments: argparse.Namespace) -> str:
+    """The back end that runs on --device. ValueError for a device that is not here."""
+    name = composit.devices.full_name(arguments.device)
+    return "cpp" if name == "cpu" else name
+
+
+def staying_on(arguments: argparse.Namespace) -> dict[str, str]:
+    """Options of functions whose results are arguments of the next call: they stay on --device."""
+    name = composit.devices.full_name(arguments.device)
+    return {} if name == "cpu" else {"device": name}
 
 
 def sizes_of(arguments: argparse.Namespace, keys: dict[str, str], tiny: dict[str, Any]) -> dict:

@@ -67,7 +67,7 @@ def run_gpt2(arguments: argparse.Namespace) -> None:
     layers = sum(name.endswith("c_attn.bias") for name in shapes)
     cache = empty_cache(layers, num_heads, width // num_heads, capacity=text.capacity)
     model = functools.partial(gpt2.gpt2, parameters=parameters, num_heads=num_heads)
-    seconds = text.write(Decoder(model, cache))
+    seconds = text.write(Decoder(model, cache, **running.staying_on(arguments)))
 
     theirs = None
     if running.has_torch(arguments, "transformers"):
@@ -108,7 +108,7 @@ def run_llama(arguments: argparse.Namespace) -> None:
     num_key_heads = shapes["model.layers.0.self_attn.k_proj.weight"][1] // head_size
     cache = empty_cache(layers, num_key_heads, head_size, capacity=text.capacity)
     model = functools.partial(llama.llama, parameters=parameters, num_heads=num_heads, **constants)
-    seconds = text.write(Decoder(model, cache))
+    seconds = text.write(Decoder(model, cache, **running.staying_on(arguments)))
 
     theirs = None
     if running.has_torch(arguments, "transformers"):
