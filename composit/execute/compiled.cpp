@@ -402,6 +402,16 @@ int64_t Compiled::held_bytes() const {
            static_cast<int64_t>(program_.kernels.size()) * bytes_of_kernel;
 }
 
+ir::kernel::Program Compiled::program_for(const Target& target,
+                                          const transforms::Refusal& refusal) const {
+    const Program& made =
+        stages_->programs.empty() ? stages_->lowered : stages_->programs.back().second;
+    return transforms::plan_buffers(
+        transforms::run_schedule_stage(pipeline_of(options_), transforms::donate(made, donations()),
+                                       target, refusal),
+        options_.reuse_buffers);
+}
+
 std::string Compiled::source() const { return executable_->source(); }
 std::string Compiled::build_command() const { return executable_->build_command(); }
 

@@ -111,6 +111,9 @@ class Compiled {
     std::string plan() const;
     std::string source() const;  // what the back end generated
     std::string build_command() const;
+    // The kernels as they would be on another target, with buffers placed: for who prints them for
+    // a machine that is not here. `refusal` says why a kernel that a pass makes is not taken.
+    ir::kernel::Program program_for(const Target& target, const transforms::Refusal& refusal) const;
     const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
     const Options& options() const { return options_; }
     // Places among inputs() of the arguments that a call takes from its caller.

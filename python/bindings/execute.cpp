@@ -5,6 +5,8 @@
 #include "bindings.h"
 #include "calling.h"
 #include "casters.h"
+#include "composit/backends/simt/backend.h"
+#include "composit/backends/simt/kernel_printer.h"
 #include "composit/eager/history.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
@@ -70,6 +72,14 @@ void bind_compiled(nb::module_& module) {
             nb::rv_policy::reference_internal)
         .def_prop_ro("plan", [](const Compiled& self) { return self.plan(); })
         .def_prop_ro("source", [](const Compiled& self) { return self.source(); })
+        .def(
+            "source_for",
+            [](const Compiled& self, const std::string& language) {
+                return simt::print_for(
+                    language, self.program_for(simt::target_of_groups(), simt::unprintable));
+            },
+            nb::arg("language"), nb::call_guard<Located>(),
+            "The kernels in the language of a device that need not be here: opencl or cuda.")
         .def_prop_ro("build_command", [](const Compiled& self) { return self.build_command(); })
         .def_prop_ro("placements",
                      [](const Compiled& self) {

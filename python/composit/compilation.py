@@ -88,6 +88,11 @@ class Specialisation:
         """The generated code."""
         return self.core.source
 
+    def source_for(self, language: str) -> str:
+        """The kernels as they would run on a device, which need not be here: "opencl" (OpenCL C
+        1.2) or "cuda" (CUDA C++). NotImplementedError for kernels that devices leave to the host."""
+        return self.core.source_for(language)
+
     @property
     def build_command(self) -> str:
         """How the generated code was compiled."""

@@ -1,6 +1,9 @@
 #include "composit/backends/simt/backend.h"
 
+#include "composit/backends/simt/dialect.h"
 #include "composit/backends/simt/executable.h"
+#include "composit/backends/simt/program_text.h"
+#include "composit/base/error.h"
 
 #include <utility>
 
@@ -15,7 +18,7 @@ std::optional<std::string> SimtBackend::refuses(const ir::kernel::Kernel& kernel
 
 // Parts of what a group of threads shares, in rows of a warp each; many, as hundreds of groups are
 // at work side by side.
-Target SimtBackend::target() const {
+Target target_of_groups() {
     Target target;
     target.part_bytes = 32 << 10;
     target.near_bytes = 0;  // a launch costs more than a cache saves
@@ -24,6 +27,14 @@ Target SimtBackend::target() const {
     target.few_parts = 256;
     target.most_narrow = 0;  // products are launched whole
     return target;
+}
+
+Target SimtBackend::target() const { return target_of_groups(); }
+
+std::string print_for(const std::string& language, const ir::kernel::Program& program) {
+    user_check(language == "opencl" || language == "cuda", "source_for: there is no language '",
+               language, "'. One of opencl, cuda is required.");
+    return print_program(language == "cuda" ? cuda() : opencl(), program).text;
 }
 
 std::shared_ptr<runtime::Executable> SimtBackend::compile(const ir::kernel::Program& program,

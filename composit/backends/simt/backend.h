@@ -9,6 +9,12 @@
 
 namespace composit::simt {
 
+// What passes are to know of devices that run kernels in groups of threads.
+Target target_of_groups();
+// The text of a program's kernels in the language of that name, "opencl" or "cuda". ValueError for
+// others; NotSupported where a kernel cannot be printed, naming it.
+std::string print_for(const std::string& language, const ir::kernel::Program& program);
+
 class SimtBackend : public runtime::Backend {
   public:
     explicit SimtBackend(std::shared_ptr<Machine> machine);
