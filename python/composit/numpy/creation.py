@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit import _core, _mismatch
+from composit import _core, _mismatch, devices
 from composit._core import LazyScalar, LazyTensor, with_location
-from composit.devices import placing, placing_like
 from composit.numpy import _arguments, _by_numpy
 
 _c = _core.numpy
@@ -25,7 +24,7 @@ def _layout(function: str, order: str | None, known: str = "CKAF") -> None:
         raise ValueError(with_location(f"{function}: order must be {names} (got {order!r})"))
 
 
-@placing
+@devices.placing
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None, name: str | None = None,
@@ -166,7 +165,7 @@ def _check_depth(value: Any, most: int) -> None:
         raise ValueError(with_location(message))
 
 
-@placing
+@devices.placing
 def zeros(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
@@ -181,7 +180,7 @@ def zeros(
         return _by_numpy.created("zeros", refusal, shape, dtype=dtype, order=order)
 
 
-@placing
+@devices.placing
 def ones(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
@@ -196,7 +195,7 @@ def ones(
         return _by_numpy.created("ones", refusal, shape, dtype=dtype, order=order)
 
 
-@placing
+@devices.placing
 def empty(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
@@ -222,7 +221,7 @@ def _surely_fits(value: float, dtype: Any) -> bool:
     return not np.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
 
 
-@placing
+@devices.placing
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
     like: Any = None, name: str | None = None,
@@ -240,7 +239,7 @@ def full(
         return _by_numpy.created("full", refusal, shape, fill_value, dtype=dtype, order=order)
 
 
-@placing_like
+@devices.placing_like
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
@@ -253,7 +252,7 @@ def zeros_like(
         return _by_numpy.created("zeros_like", refusal, a, dtype=dtype, shape=shape)
 
 
-@placing_like
+@devices.placing_like
 def ones_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
@@ -266,7 +265,7 @@ def ones_like(
         return _by_numpy.created("ones_like", refusal, a, dtype=dtype, shape=shape)
 
 
-@placing_like
+@devices.placing_like
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
@@ -279,7 +278,7 @@ def empty_like(
         return _by_numpy.created("empty_like", refusal, prototype, dtype=dtype, shape=shape)
 
 
-@placing_like
+@devices.placing_like
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
     shape: Any = None, *, device: Any = None,
@@ -294,7 +293,7 @@ def full_like(
     return _c.full_like(a, fill_value, dtype, None if shape is None else _shape(shape))
 
 
-@placing
+@devices.placing
 def arange(
     start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     start: Any = None, device: Any = None, like: Any = None, name: str | None = None,
@@ -341,7 +340,7 @@ def _ranged(values: Any, dtype: Any, name: str | None) -> LazyTensor:
     return _c.arange_floats(low, high, by_floats, dtype, name or "")
 
 
-@placing
+@devices.placing
 def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: Any = None, axis: int = 0, *, device: Any = None,
@@ -379,7 +378,7 @@ def _check_count(function: str, count: int) -> None:
         raise ValueError(with_location(message))
 
 
-@placing
+@devices.placing
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C", *,
     device: Any = None, like: Any = None,
@@ -464,7 +463,7 @@ def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -
     return _core.constant(values, name)
 
 
-@placing
+@devices.placing
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None,

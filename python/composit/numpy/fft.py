@@ -6,10 +6,9 @@ import operator
 import warnings
 from typing import Any
 
-from composit import _core
+from composit import _core, devices
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
-from composit.devices import placing
 from composit.numpy._ufunc import write_out
 from composit.numpy.creation import asarray
 
@@ -214,13 +213,13 @@ def _length(function: str, n: Any) -> int:
         raise ValueError(with_location(message)) from None
 
 
-@placing
+@devices.placing
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n samples with spacing d."""
     return _c.fftfreq(_length("fftfreq", n), d)
 
 
-@placing
+@devices.placing
 def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n real samples with spacing d."""
     return _c.rfftfreq(_length("rfftfreq", n), d)
