@@ -90,7 +90,7 @@ class Specialisation:
 
     def source_for(self, language: str) -> str:
         """The kernels as they would run on a device, which need not be here: "opencl" (OpenCL C
-        1.2) or "cuda" (CUDA C++). NotImplementedError for kernels that devices leave to the host."""
+        1.2) or "cuda" (CUDA C++). NotImplementedError for kernels that they leave to the host."""
         return self.core.source_for(language)
 
     @property
