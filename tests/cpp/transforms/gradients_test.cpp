@@ -119,6 +119,7 @@ void add_decompositions(std::vector<Primitive>& list) {
 std::vector<Primitive> primitives() {
     using namespace ops;
     std::vector<Primitive> list{
+        {"transfer", {{3}}, [](const Tensors& x) { return transfer(x[0], "cpu"); }},
         {"after", {{3}, {2}}, [](const Tensors& x) { return after({x[0]}, {x[1]})[0]; }},
         {"map multiply broadcast",
          {{2, 3}, {3}},
