@@ -76,9 +76,9 @@ std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
 
 // Constants of the values of tensors, where those lie.
 nb::list settled(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    const Located located;
     std::vector<ir::Array> values;
     {
-        const Located located;
         const Released released;
         values = execute::evaluate_and_keep(tensors, options);
     }

@@ -13,12 +13,13 @@ import functools
 import importlib.util
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from composit import _core
 from composit._core import LazyTensor
 
 _core_devices = _core.devices
+Made = TypeVar("Made", bound=Callable[..., Any])  # a function that makes tensors
 _present: contextvars.ContextVar[str | None] = contextvars.ContextVar("device", default=None)
 
 
@@ -108,7 +109,7 @@ def moved(x: LazyTensor, name: Any) -> LazyTensor:
     return x if _core_devices.device_of(x) == place else _core_devices.transfer(x, place)
 
 
-def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., Any]:
+def placing(function: Made, like: bool = False) -> Made:
     """A function that makes tensors, whose `device` says where; None: where `with` says. With
     `like`: where the first argument lies, unless `device` says something else."""
 
@@ -117,24 +118,27 @@ def placing(function: Callable[..., Any], like: bool = False) -> Callable[..., A
         name = _present.get() if device is None else device
         if like and device is None and args and isinstance(args[0], LazyTensor):
             name = _core_devices.device_of(args[0])
-        if name is None or name == "cpu":
+        if name is None:
             return function(*args, **kwargs)
-        name = _core_devices.full_name(str(name))
-        if name == "cpu":
-            return function(*args, **kwargs)
+        name = "cpu" if name == "cpu" else _core_devices.full_name(str(name))
         result = function(*args, **kwargs)
         if isinstance(result, tuple):
             return (_placed(result[0], name), *result[1:])
         return _placed(result, name)
 
-    return around
+    return cast("Made", around)
 
 
-placing_like = functools.partial(placing, like=True)
+def placing_like(function: Made) -> Made:
+    """The same for functions of a tensor, whose result lies where that does."""
+    return placing(function, like=True)
 
 
 def _placed(x: LazyTensor, name: str) -> LazyTensor:
-    return x if _core_devices.device_of(x) == name else _core_devices.placed(x, name)
+    # What NumPy made of objects is no tensor, and lies in host memory.
+    if not isinstance(x, LazyTensor) or _core_devices.device_of(x) == name:
+        return x
+    return _core_devices.placed(x, name)
 
 
 def main() -> None:

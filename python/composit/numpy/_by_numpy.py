@@ -219,7 +219,7 @@ def is_called_by_user() -> bool:
     """Whether the function that asks was called from outside of the package, for which texts and
     objects are arrays of NumPy's."""
     frame: Any = sys._getframe(2)
-    while frame.f_code.co_name in ("array", "asarray", "asanyarray", "copy"):
+    while frame.f_code.co_name in ("array", "asarray", "asanyarray", "copy", "around"):
         frame = frame.f_back
     return not frame.f_code.co_filename.startswith(_FOLDER)
 

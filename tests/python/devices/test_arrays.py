@@ -26,7 +26,11 @@ def test_where_things_lie(device):
     assert x.to(device) is x and x.to_device(device) is x
     for made in (cnp.zeros_like(x), cnp.ones_like(x), cnp.full_like(x, 3), x * 2, x > 0):
         assert made.device == device
-    assert cnp.zeros_like(x, device="cpu").device == "cpu"
+    assert cnp.zeros_like(x, device="cpu").device == cnp.asarray(x, device="cpu").device == "cpu"
+    assert (
+        cnp.asarray(x).device == device
+        and cnp.asarray(cnp.asarray(A), device="cpu").device == "cpu"
+    )
     for made in (
         cnp.zeros((2, 2), device=device), cnp.arange(5, device=device),
         cnp.linspace(0, 1, 5, device=device), cnp.eye(3, device=device),
