@@ -61,6 +61,11 @@ struct Compiled::Stages {
     std::once_flag once;
     MemoryCheck memory;
     std::vector<Pass> printed;
+
+    // What the schedule begins with.
+    const Program& unscheduled() const {
+        return programs.empty() ? lowered : programs.back().second;
+    }
 };
 
 Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
@@ -103,14 +108,12 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
         bytes_of_argument_.push_back(input.size() * ir::size_of(input.dtype()));
     stages_->lowered = std::move(lowered.program);
     stages_->lowered.graph_text = ir::print(outputs_, 0, lines_in_headers);
-    const Program* made = &stages_->lowered;
-    stages_->programs.reserve(pipeline.program.size());
     for (const transforms::ProgramPass& pass : pipeline.program) {
-        stages_->programs.emplace_back(
-            pass.name, transforms::run_program_stage({{}, {pass}, {}}, *made, lowered.inputs));
-        made = &stages_->programs.back().second;
+        Program made =
+            transforms::run_program_stage({{}, {pass}, {}}, stages_->unscheduled(), lowered.inputs);
+        stages_->programs.emplace_back(pass.name, std::move(made));
     }
-    Built built = build(transforms::donate(*made, donations()), options_);
+    Built built = build(transforms::donate(stages_->unscheduled(), donations()), options_);
     program_ = std::move(built.program);
     for (int output : program_.outputs) {
         const int input = program_.buffers[static_cast<size_t>(output)].starts_as;
@@ -354,12 +357,9 @@ const std::vector<Compiled::Pass>& Compiled::passes() const {
         };
         for (const auto& [name, graph] : stages_->graphs) add(name, ir::print(graph));
         add("lower", ir::kernel::print(stages_->lowered));
-        const Program* made = &stages_->lowered;
-        for (const auto& [name, program] : stages_->programs) {
-            add(name, ir::kernel::print(program));
-            made = &program;
-        }
-        for (const Scheduled& step : scheduled(transforms::donate(*made, donations()), options_)) {
+        for (const auto& [name, program] : stages_->programs) add(name, ir::kernel::print(program));
+        const Program begun = transforms::donate(stages_->unscheduled(), donations());
+        for (const Scheduled& step : scheduled(begun, options_)) {
             std::vector<std::string> texts;
             for (const Program& program : step.programs)
                 texts.push_back(ir::kernel::print(program));
@@ -404,11 +404,9 @@ int64_t Compiled::held_bytes() const {
 
 ir::kernel::Program Compiled::program_for(const Target& target,
                                           const transforms::Refusal& refusal) const {
-    const Program& made =
-        stages_->programs.empty() ? stages_->lowered : stages_->programs.back().second;
+    Program begun = transforms::donate(stages_->unscheduled(), donations());
     return transforms::plan_buffers(
-        transforms::run_schedule_stage(pipeline_of(options_), transforms::donate(made, donations()),
-                                       target, refusal),
+        transforms::run_schedule_stage(pipeline_of(options_), std::move(begun), target, refusal),
         options_.reuse_buffers);
 }
 

@@ -70,7 +70,6 @@ class DeviceMemory : public ir::RemoteMemory {
     void* address() const override { return address_; }
     int64_t bytes() const override { return bytes_; }
     const std::string& device() const override { return name_; }
-    const std::shared_ptr<Device>& owner() const { return device_; }
 
   private:
     DeviceMemory(std::shared_ptr<Device> device, void* address, int64_t bytes);

@@ -117,9 +117,6 @@ void bind_devices(nb::module_& module) {
     inner.def(
         "device_of", [](const LazyTensor& x) { return ir::device_name(x.cell()->device()); },
         "Where its values lie: \"cpu\", \"cuda:0\", ….");
-    inner.def(
-        "is_placed", [](const LazyTensor& x) { return x.cell()->device() != ir::anywhere; },
-        "Whether it lies somewhere: numbers and what rules make do not.");
 }
 
 }  // namespace composit::python

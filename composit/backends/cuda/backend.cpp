@@ -3,20 +3,11 @@
 
 #include "composit/backends/cuda/devices.h"
 
-#include <utility>
-
 namespace composit::cuda {
 namespace {
 
 const bool is_registered = [] {
-    runtime::register_backend_family("cuda", [] {
-        OpenedDevices opened = open_devices();
-        runtime::BackendFamily family;
-        for (auto& machine : opened.machines)
-            family.backends.push_back(std::make_shared<simt::SimtBackend>(std::move(machine)));
-        family.why_none = std::move(opened.why_no_more);
-        return family;
-    });
+    simt::register_devices("cuda", [] { return open_devices(); });
     return true;
 }();
 

@@ -3,17 +3,12 @@
 
 #include "composit/backends/simt/machine.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace composit::cuda {
 
-struct OpenedDevices {
-    std::vector<std::shared_ptr<simt::Machine>> machines;  // "cuda:0", "cuda:1", …
-    // Why there are none, or which ones cannot be used, and what is required.
-    std::string why_no_more;
-};
+using simt::OpenedDevices;
 
 // The driver's library by name or path, and where NVRTC may be; empty: places_of_nvrtc().
 struct Libraries {

@@ -1,5 +1,6 @@
 // Code of a GPU: compiled by NVRTC, or read from the cache, and launched.
 #include "composit/backends/cuda/machine.h"
+#include "composit/backends/simt/dialect.h"
 #include "composit/base/error.h"
 
 #include <map>

@@ -3,20 +3,11 @@
 
 #include "composit/backends/opencl/devices.h"
 
-#include <utility>
-
 namespace composit::opencl {
 namespace {
 
 const bool is_registered = [] {
-    runtime::register_backend_family("opencl", [] {
-        OpenedDevices opened = open_devices();
-        runtime::BackendFamily family;
-        for (auto& machine : opened.machines)
-            family.backends.push_back(std::make_shared<simt::SimtBackend>(std::move(machine)));
-        family.why_none = std::move(opened.why_no_more);
-        return family;
-    });
+    simt::register_devices("opencl", [] { return open_devices(); });
     return true;
 }();
 

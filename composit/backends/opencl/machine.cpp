@@ -71,13 +71,10 @@ OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
     };
     memory_bytes_ = bytes(device_global_memory);
     most_block_bytes_ = bytes(device_max_memory_allocation);
-    local_memory_bytes_ = bytes(device_local_memory);
     is_cpu_ = (device_value<ULong>(api, device, device_type) & type_cpu) != 0;
     // COMPOSIT_OPENCL_KERNELS=groups: a CPU runs what is meant for GPUs, so that it is tested.
     const char* const kernels = std::getenv("COMPOSIT_OPENCL_KERNELS");
     has_loops_ = is_cpu_ && (kernels == nullptr || std::string_view(kernels) != "groups");
-    most_threads_ =
-        static_cast<int64_t>(device_value<size_t>(api, device, device_max_work_group_size));
     const std::string driver = device_text(api, device, driver_version);
     description_ = text(device_text(api, device, device_name), ", driver ", driver);
     identity_ = text("device ", device_text(api, device, device_name), "\nversion ",

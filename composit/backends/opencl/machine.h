@@ -40,10 +40,6 @@ class OpenClMachine : public simt::Machine {
                                       const std::string& cache_folder) override;
     void launch(const simt::Code& code, const simt::Launch& launch) override;
 
-    // What the device says of itself, for targets.
-    int64_t local_memory_bytes() const { return local_memory_bytes_; }
-    int64_t most_threads() const { return most_threads_; }
-
   private:
     void check(const char* call, Status status) const { check_call(name_, call, status); }
     void refuse_forked() const;
@@ -55,7 +51,7 @@ class OpenClMachine : public simt::Machine {
     const Api& api_;
     DeviceId device_;
     std::string name_, description_, identity_;
-    int64_t memory_bytes_ = 0, most_block_bytes_ = 0, local_memory_bytes_ = 0, most_threads_ = 0;
+    int64_t memory_bytes_ = 0, most_block_bytes_ = 0;
     bool is_cpu_ = false;
     bool has_loops_ = false;  // its kernels are those of CPUs
     pid_t owner_;

@@ -1,5 +1,6 @@
 // Code of an OpenCL device: built from text, or from the binary of an earlier build, and launched.
 #include "composit/backends/opencl/machine.h"
+#include "composit/backends/simt/dialect.h"
 #include "composit/base/error.h"
 
 #include <algorithm>

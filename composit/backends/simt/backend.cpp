@@ -31,6 +31,17 @@ Target target_of_groups() {
 
 Target SimtBackend::target() const { return target_of_groups(); }
 
+void register_devices(const std::string& family, std::function<OpenedDevices()> open) {
+    runtime::register_backend_family(family, [open = std::move(open)] {
+        OpenedDevices opened = open();
+        runtime::BackendFamily found;
+        for (auto& machine : opened.machines)
+            found.backends.push_back(std::make_shared<SimtBackend>(std::move(machine)));
+        found.why_none = std::move(opened.why_no_more);
+        return found;
+    });
+}
+
 std::string print_for(const std::string& language, const ir::kernel::Program& program) {
     user_check(language == "opencl" || language == "cuda", "source_for: there is no language '",
                language, "'. One of opencl, cuda is required.");

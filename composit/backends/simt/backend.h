@@ -4,6 +4,7 @@
 #include "composit/backends/simt/machine.h"
 #include "composit/runtime/backend.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,9 @@ Target target_of_groups();
 // The text of a program's kernels in the language of that name, "opencl" or "cuda". ValueError for
 // others; NotSupported where a kernel cannot be printed, naming it.
 std::string print_for(const std::string& language, const ir::kernel::Program& program);
+
+// Registers a family of back ends, of the devices that `open` gives when one is first asked for.
+void register_devices(const std::string& family, std::function<OpenedDevices()> open);
 
 class SimtBackend : public runtime::Backend {
   public:

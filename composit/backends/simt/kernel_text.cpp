@@ -126,8 +126,17 @@ std::vector<std::string> FunctionText::unflatten(const std::string& flat, const 
     return indices;
 }
 
+std::string FunctionText::group() const {
+    return text(index_ == "int" ? "" : "(int64_t)", kernel_.dialect.group[0]);
+}
+
+std::string FunctionText::at_most_last(const std::string& wished, int64_t count, int64_t step) {
+    if (count % step == 0) return wished;
+    return declare("last", text(wished, " < ", count, " ? ", wished, " : ", count - 1));
+}
+
 std::string FunctionText::thread_number(int64_t count, const std::string& wish) {
-    const std::string group = text(index_ == "int" ? "" : "(int64_t)", dialect().group[0]);
+    const std::string group = this->group();
     const std::string name =
         declare(wish, text(group, " * ", group_threads, " + ", dialect().thread));
     if (count % group_threads != 0) code.add(text("if (", name, " >= ", count, ") return;"));

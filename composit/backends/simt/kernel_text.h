@@ -77,6 +77,11 @@ class FunctionText {
     // The indices of the loops at place `flat` of all of them, row-major; declared as needed.
     std::vector<std::string> unflatten(const std::string& flat, const ir::kernel::Extents& extents,
                                        const std::string& letters);
+    // The group's number along x, as an index.
+    std::string group() const;
+    // An index that may lie behind the last of `count`, by `step` at a time: then it is the last,
+    // so that threads without work of their own take part in what the group does together.
+    std::string at_most_last(const std::string& wished, int64_t count, int64_t step);
     // Declares the number of the thread among all, returns from threads from `count` on, and gives
     // its name.
     std::string thread_number(int64_t count, const std::string& wish = "i");

@@ -43,7 +43,7 @@ Combining::State cleared_array(FunctionText& f, const Combining& c, int64_t coun
 }  // namespace
 
 std::string open_share(FunctionText& f, int64_t count, int64_t at_a_time, const std::string& wish) {
-    const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+    const std::string group = f.group();
     if (at_a_time == 1) return f.declare(wish, group);
     const std::string begin = f.declare("begin", text(group, " * ", at_a_time));
     std::string end = text(begin, " + ", at_a_time);

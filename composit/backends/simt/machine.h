@@ -12,9 +12,6 @@
 namespace composit::simt {
 
 struct Dialect;  // dialect.h
-const Dialect& opencl();
-const Dialect& opencl_of_cpus();
-const Dialect& cuda();
 
 // Code that a device has loaded.
 class Code {
@@ -43,6 +40,14 @@ class Machine : public runtime::Device {
     virtual std::shared_ptr<Code> build(const std::string& text,
                                         const std::string& cache_folder) = 0;
     virtual void launch(const Code& code, const Launch& launch) = 0;
+};
+
+// What looking for the devices of a kind gave.
+struct OpenedDevices {
+    std::vector<std::shared_ptr<Machine>> machines;  // "cuda:0", "cuda:1", …
+    // Why there are no more, or none: each device that cannot be used, and why; the library that is
+    // missing.
+    std::string why_no_more;
 };
 
 }  // namespace composit::simt

@@ -170,16 +170,11 @@ class ReducePrinter {
         const int64_t chains = rows_ * blocks_;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " % ", lane_count));
-        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = f.group();
         std::string chain =
             f.declare(blocks_ > 1 ? "chain" : "row",
                       text(group, " * ", rows_of_group, " + ", thread, " / ", lane_count));
-        // Threads behind the last row take part in what the group does together.
-        if (chains % rows_of_group != 0) {
-            const std::string wished = chain;
-            chain =
-                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
-        }
+        chain = f.at_most_last(chain, chains, rows_of_group);
         std::string row = chain, block = "0";
         if (blocks_ > 1) {
             row = f.declare("row", text(chain, " / ", blocks_));
@@ -314,7 +309,7 @@ class ReducePrinter {
         const int64_t strips = groups_of(rows_, columns_of_group);
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string lane = f.declare("int", "lane", text(thread, " / ", columns_of_group));
-        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = f.group();
         std::string strip = group, block = "0";
         if (blocks_ > 1) {
             strip = text(group, " / ", blocks_);
@@ -322,10 +317,7 @@ class ReducePrinter {
         }
         std::string column = f.declare(
             "column", text(strip, " * ", columns_of_group, " + ", thread, " % ", columns_of_group));
-        if (rows_ % columns_of_group != 0) {
-            const std::string wished = column;
-            column = f.declare("last", text(wished, " < ", rows_, " ? ", wished, " : ", rows_ - 1));
-        }
+        column = f.at_most_last(column, rows_, columns_of_group);
         const std::vector<std::string> kept = f.unflatten(column, loops_.kept, "jklmno");
         const Range range = range_of_block(f, block);
         const Combining::State state = c.claim(f.names);
@@ -384,14 +376,10 @@ class ReducePrinter {
         const int64_t teams = group_threads / team, chains = rows_ * parts;
         const std::string thread = f.declare("int", "thread", f.dialect().thread);
         const std::string member = f.declare("int", "member", text(thread, " % ", team));
-        const std::string group = text(f.index() == "int" ? "" : "(int64_t)", f.dialect().group[0]);
+        const std::string group = f.group();
         std::string chain =
             f.declare("chain", text(group, " * ", teams, " + ", thread, " / ", team));
-        if (chains % teams != 0) {
-            const std::string wished = chain;
-            chain =
-                f.declare("last", text(wished, " < ", chains, " ? ", wished, " : ", chains - 1));
-        }
+        chain = f.at_most_last(chain, chains, teams);
         std::string row = chain, first = "";
         if (parts > 1) {
             row = f.declare("row", text(chain, " / ", parts));
