@@ -22,6 +22,7 @@ class Writer(Text):
     def __init__(self, seed, counts=None):
         super().__init__(seed, counts)
         self.leaves, self.tensors, self.optimizers = {}, {}, []  # names and shapes
+        self.leaf_views = set()
 
     def program(self, statements=10):
         for shape in ((3,), (2, 3)):
@@ -84,9 +85,9 @@ class Writer(Text):
         if choice < 3 or depth == 0:
             return name
         if choice == 3:
-            return self.draw.choice(["t.tanh({0})", "-{0}", "{0}.abs()", "{0}.exp() * 0.1"]).format(
-                name
-            )
+            return self.draw.choice(
+                ["t.tanh({0})", "-{0}", "{0}.abs()", "{0}.clamp(-2, 2).exp() * 0.1"]
+            ).format(name)
         return f"({name} {self.draw.choice(['+', '-', '*'])} {self.like(shape, depth - 1)})"
 
     def view(self, shape):
@@ -98,17 +99,19 @@ class Writer(Text):
                 ("[::2]", ((shape[0] + 1) // 2,)),
                 (".view(-1, 1)", (shape[0], 1)),
                 (".unbind()[-1]", ()),
+                ("[:][::2]", ((shape[0] + 1) // 2,)),
                 ("[:]", shape),
             ]
             if shape[0] > 1:
-                choices.append((".unfold(0, 2, 2)[0]", (2,)))
+                choices += [(".unfold(0, 2, 2)[0]", (2,)), ("[1:][-1]", ())]
             return self.draw.choice(choices)  # fmt: skip
         rows, columns = shape
         return self.draw.choice(
             [("[0]", (columns,)), ("[:, -1]", (rows,)), (".t()", (columns, rows)),
              (".diagonal()", (min(shape),)), (".reshape(-1)", (rows * columns,)),
              ("[1:, ::2]", (rows - 1, (columns + 1) // 2)), (".reshape(-1)[1:]",
-             (rows * columns - 1,)), (".t()[-1]", (rows,)), (".narrow(1, 0, 1)", (rows, 1))]
+             (rows * columns - 1,)), (".t()[-1]", (rows,)), (".narrow(1, 0, 1)", (rows, 1)),
+             ("[-1][-1]", ()), ("[0][-1:]", (1,)), (".view(-1)[::2]", ((rows * columns + 1) // 2,))]
         )  # fmt: skip
 
     def update(self, target, shape):
@@ -132,11 +135,14 @@ class Writer(Text):
             "augmented", "no_grad", "no_grad", "data", "data",
             "detach", "assign_data", "backward", "grad",
             "zero", "optimizer", "step", "look", "branch", "loop", "hook", "clone", "rebind", "out",
+            "shared_leaf",
         ]  # fmt: skip
         if self.depth >= 2:
             kinds = [kind for kind in kinds if kind not in ("loop", "branch")]
         if self.depth:  # names that are made here may not exist later
-            kinds = [kind for kind in kinds if kind not in ("view", "clone", "optimizer")]
+            kinds = [
+                kind for kind in kinds if kind not in ("view", "clone", "optimizer", "shared_leaf")
+            ]
         kind = self.draw.choice(kinds)
         self.count(kind)
         getattr(self, f"write_{kind}")()
@@ -159,7 +165,8 @@ class Writer(Text):
     def write_view(self):
         source = self.tensor()
         text, shape = self.view(self.shape(source))
-        if len(shape) not in (1, 2) or 0 in shape:
+        # PyTorch gives views of leaves that are views no gradient once their memory was written.
+        if len(shape) not in (1, 2) or 0 in shape or source in self.leaf_views:
             return self.write_look()
         name = self.name("x")
         self.write(f"{name} = {source}{text}")
@@ -171,6 +178,22 @@ class Writer(Text):
         name = self.name("x")
         self.write(f"{name} = {source}{text}")
         self.tensors[name] = self.shape(source)
+
+    def write_shared_leaf(self):
+        """A leaf in memory that others see."""
+        source = self.tensor()
+        text, shape = self.view(self.shape(source))
+        if len(shape) not in (1, 2) or 0 in shape or self.draw.random() < 0.5:
+            text, shape = "", self.shape(source)
+        name = self.name("w")
+        made = self.draw.choice(
+            ["{0}.detach(){1}.requires_grad_()", "{0}{1}.detach().requires_grad_()",
+             "t.nn.Parameter({0}.detach(){1})", "t.nn.Parameter({0}{1})"]
+        )  # fmt: skip
+        self.write(f"{name} = {made.format(source, text)}")
+        self.leaves[name] = shape
+        if text and made.endswith("{1}.requires_grad_()"):
+            self.leaf_views.add(name)
 
     def write_write(self):
         name = self.written()
@@ -224,7 +247,8 @@ class Writer(Text):
 
     def write_assign_data(self):
         name = self.leaf()
-        self.write(f"{name}.data = {self.tensor(self.leaves[name])}.detach() * 0.5")
+        text = self.draw.choice(["{0}.detach() * 0.5", "{0}.detach() * 0.5", "{0}.detach()", "{0}"])
+        self.write(f"{name}.data = {text.format(self.tensor(self.leaves[name]))}")
 
     def write_out(self):
         name = self.written()

@@ -114,12 +114,20 @@ Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent, std::optional<
 }
 
 Ref<Cell> Cell::make_alias(const Ref<Cell>& source) {
-    return make_appearance({[](const Tensor& seen) { return seen; },
-                            [](const Tensor&, const Tensor& written) { return written; }},
-                           source, source->region());
+    return make_alias({[](const Tensor& seen) { return seen; },
+                       [](const Tensor&, const Tensor& written) { return written; }},
+                      source);
+}
+
+Ref<Cell> Cell::make_alias(Appearance appearance, const Ref<Cell>& source) {
+    appearance.is_alias = true;
+    const Ref<Cell>* of = &source;
+    while ((*of)->appearance_ && (*of)->appearance_->is_alias) of = &(*of)->source_;
+    return make_appearance(std::move(appearance), *of, (*of)->region());
 }
 
 void Cell::show(Appearance appearance) const {
+    appearance.is_alias = appearance_->is_alias;
     *appearance_ = std::move(appearance);
     base_ = source_->tensor();
     tensor_ = appearance_->seen(base_);
@@ -127,6 +135,8 @@ void Cell::show(Appearance appearance) const {
 
 Tensor Cell::written_through(const Cell& target, Tensor value,
                              const std::function<Tensor(const Tensor&)>& stored) const {
+    user_check(appearance_ != nullptr, "written_through: the cell is no alias. A cell that ",
+               "make_alias made is required.");
     Tensor whole;
     Appearance writing = *appearance_;
     writing.source_after = [&](const Tensor&, const Tensor& written) {
@@ -169,7 +179,8 @@ const Tensor& Cell::tensor() const {
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
     if (!tensor_) {
-        tensor_ = elements_->path->shown_of(now);
+        const bool is_seen = elements_->seen && elements_->seen->tensor() == now;
+        tensor_ = is_seen ? elements_->now->tensor() : elements_->path->shown_of(now);
         base_ = now;
         return tensor_;
     }
@@ -224,6 +235,12 @@ bool Cell::is_part_of_repeated() const {
 const Cell* Cell::memory() const {
     const Cell* at = this;
     while (at->origin()) at = at->origin();
+    return at;
+}
+
+const Cell* Cell::leaf_below() const {
+    const Cell* at = this;
+    while (!at->is_leaf() && at->origin()) at = at->origin();
     return at;
 }
 

@@ -32,6 +32,8 @@ struct Appearance {
     // part of what is seen writes those elements, and no other places where they are seen; so
     // there is no `source_after`.
     bool is_selection = false;
+    bool is_alias = false;  // the same elements in the same order
+    bool is_leaf = false;   // of these, as a node of its own (leaf_cell.h)
 };
 
 // 0, 1, 2, … in row-major order, int64: sent through what selects elements, they say which.
@@ -61,8 +63,10 @@ class Cell : public Counted<Cell> {
     // without, it is as if it had memory of its own.
     static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source,
                                      std::optional<Region> region = {});
-    // Another name for the memory of `source`, which `show` can tell apart from it.
+    // Another name for the memory of `source`, which `show` can tell apart from it. Names of names
+    // are names of the same cell.
     static Ref<Cell> make_alias(const Ref<Cell>& source);
+    static Ref<Cell> make_alias(Appearance appearance, const Ref<Cell>& source);
     // A view of known values: the path is made when somebody asks. Null where they are not known.
     static Ref<Cell> make_view(BasicPart part, const Ref<Cell>& parent);
     // An appearance shows its source in another way from now on, to its views, too.
@@ -119,7 +123,13 @@ class Cell : public Counted<Cell> {
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
     const Cell* root() const { return root_ ? root_.get() : this; }
-    const Cell* memory() const;   // the plain cell behind views and appearances
+    // What its tensor is a path from, or an appearance of; null where it is plain.
+    const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
+    const Cell* memory() const;  // the plain cell behind views and appearances
+    bool is_leaf() const { return appearance_ && appearance_->is_leaf; }
+    // The cell that operations read when they read this one: a leaf that it is, or sees, or else
+    // the memory.
+    const Cell* leaf_below() const;
     const Cell* laid_in() const;  // the cell whose memory region() speaks of
     // Nodes give way to others of the same values (history.h).
     void follow(const Compacting& compacting) const;
@@ -165,9 +175,6 @@ class Cell : public Counted<Cell> {
     const Cell& selected_from() const;
     Tensor numbers_in(const Cell& from) const;
     bool is_written() const { return elements_ && elements_->own; }
-
-    // What tensor_ was made from, of which it is a path or an appearance.
-    const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
 
     mutable Tensor tensor_;  // before what was written to elements_; maybe none yet
     mutable std::unique_ptr<Elements> elements_;

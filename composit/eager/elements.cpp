@@ -54,7 +54,9 @@ bool Cell::find_seen() const {
     const Ref<Deferred>& whole = root()->elements_->now;
     if (root_ && elements_->seen != whole) {
         elements_->seen = whole;
-        elements_->now = Deferred::view(whole, elements_->path);
+        // One node for what it shows, whoever asks first: elements are told to be parts of it so.
+        const bool is_made = tensor_ && !root_->is_written() && base_ == root_->tensor_;
+        elements_->now = is_made ? Deferred::of(tensor_) : Deferred::view(whole, elements_->path);
     }
     return true;
 }

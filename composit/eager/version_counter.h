@@ -8,6 +8,7 @@
 
 #include "composit/base/ref.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -23,6 +24,13 @@ class VersionCounter : public Counted<VersionCounter> {
     static Ref<VersionCounter> make_uncounted(const Ref<VersionCounter>& of) {
         return Ref<VersionCounter>(new VersionCounter(of->memory_ ? of->memory_ : of));
     }
+    // Its name was given the memory of `of`: versions go on, writes are those of that memory.
+    void move_into(const Ref<VersionCounter>& of) const {
+        const Ref<VersionCounter>& memory = of->memory_ ? of->memory_ : of;
+        if (memory.get() == this) return;
+        memory->writes_ = std::max(memory->writes_, writes()) + 1;
+        memory_ = memory;
+    }
     static void release(const VersionCounter* counter) { delete counter; }
 
     // A write through a name that has this counter.
@@ -30,9 +38,6 @@ class VersionCounter : public Counted<VersionCounter> {
         ++version_;
         ++memory().writes_;
     }
-    // A write into the memory that no counter is to count: PyTorch's `x.data = y`.
-    void count_unseen() const { ++memory().writes_; }
-
     // The writes that were counted.
     int64_t version() const { return version_; }
     // All writes into the memory, by whatever name.
@@ -43,7 +48,7 @@ class VersionCounter : public Counted<VersionCounter> {
     const VersionCounter& memory() const { return memory_ ? *memory_ : *this; }
 
     mutable int64_t version_ = 0, writes_ = 0;
-    Ref<VersionCounter> memory_;  // the counter of the memory, where that is another one
+    mutable Ref<VersionCounter> memory_;  // the counter of the memory, where that is another one
 };
 
 }  // namespace composit::eager

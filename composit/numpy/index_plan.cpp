@@ -72,7 +72,9 @@ Picked range_of(const Slice& slice, int64_t n) {
     const int64_t distance = step > 0 ? stop - start : start - stop;
     const uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
     const auto length = static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / stride + 1);
-    return {start, length, length == 1 ? 1 : step};
+    // Strides tell the step of a single element, too, if it is no absurd one.
+    const bool is_absurd = length == 1 && stride > uint64_t{1} << 31;
+    return {start, length, is_absurd ? 1 : step};
 }
 
 int64_t checked(int64_t index, int64_t axis, int64_t length) {

@@ -1,5 +1,6 @@
 // Writes that stay in a trace: the tensor written takes the place of the result.
 #include "cell.h"
+#include "composit/eager/leaf_cell.h"
 #include "content.h"
 #include "tape.h"
 #include "torch_objects.h"
@@ -15,7 +16,11 @@ bool is_any_alive(PyObject* references) {
 
 // Whether nothing else sees what is written into the tensor.
 bool is_alone(const TensorObject* tensor) {
-    if (is_there(tensor->root) || is_there(tensor->twin) || tensor->is_shared) return false;
+    if (is_there(tensor->root) || tensor->is_shared) return false;
+    if (is_there(tensor->twin)) {
+        if (PyWeakref_GetObject(tensor->twin) != Py_None || !tensor->lazy) return false;
+        if (!eager::is_alone(*content_of<LazyTensor>(tensor->lazy).cell())) return false;
+    }
     return !is_there(tensor->twins) || !is_any_alive(tensor->twins);
 }
 
@@ -60,6 +65,7 @@ bool assigned(nb::handle of, nb::handle result, bool is_detached) {
     if (!trace->is_open || !may_take(trace, of, result, is_detached)) return false;
     TensorObject* const target = as_tensor(of);
     const TensorObject* const made = as_tensor(result);
+    drop(target->twin);  // which is no more
     if (made->lazy) {
         put(target->lazy, made->lazy);
         drop(target->like);

@@ -1,5 +1,6 @@
 // Values of a trace whose state is known: its program runs, and tensors get what it computes.
 #include "cell.h"
+#include "composit/eager/leaf_cell.h"
 #include "composit/execute/devices.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
@@ -288,11 +289,7 @@ void bind_settling(nb::module_& module) {
         nb::arg("tensor"),
         "Computes a tensor as settle does if the trace's program is known; else False.");
     module.def(
-        "own_constant",
-        [](const Tensor& constant) {
-            const ir::Node& node = constant.node();
-            return wrap_copy(execute::constant_on(ir::constant_array(node).value(), node.device()));
-        },
+        "own_constant", [](const Tensor& constant) { return wrap_copy(eager::own_node(constant)); },
         nb::arg("constant"), "Another constant with the same values.");
     module.def("settled", settled, nb::arg("tensors"), nb::arg("options"),
                "Constants of the tensors' values, where those lie; their nodes keep the values.");

@@ -234,9 +234,12 @@ void bind_tape(nb::module_& module) {
         "count_write", [](nb::handle tensor) { counter_of(torch_tensor(tensor))->count(); },
         nb::arg("tensor"), "Counts a write into the tensor's memory.");
     module.def(
-        "count_unseen_write",
-        [](nb::handle tensor) { counter_of(torch_tensor(tensor))->count_unseen(); },
-        nb::arg("tensor"), "The tensor was given other memory, which no version tells.");
+        "move_counter",
+        [](nb::handle tensor, nb::handle source) {
+            counter_of(torch_tensor(tensor))->move_into(counter_of(torch_tensor(source)));
+        },
+        nb::arg("tensor"), nb::arg("source"),
+        "The tensor was given the memory of the source, which its version does not tell.");
     module.def(
         "share_counter",
         [](nb::handle tensor, nb::handle source, bool is_counted) {

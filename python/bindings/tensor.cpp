@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
 #include "composit/eager/history.h"
+#include "composit/eager/leaf_cell.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
@@ -382,6 +383,23 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "alias", [](const LazyTensor& self) { return wrap_cell(Cell::make_alias(self.cell())); },
         "Another tensor that sees the memory of this one.");
+    type.def(
+        "leaf", [](const LazyTensor& self) { return wrap_cell(eager::leaf_in(self.cell())); },
+        "A leaf in the memory of this one: a node of its own, through which no gradient goes.");
+    type.def(
+        "forget_origin", [](const LazyTensor& self) { eager::forget_origin(*self.cell()); },
+        "Of a leaf in other memory whose value is known: a constant takes its node's place.");
+    type.def_prop_ro(
+        "is_alone", [](const LazyTensor& self) { return eager::is_alone(*self.cell()); },
+        "Whether no other tensor sees the memory that this one sees.");
+    type.def(
+        "read_from",
+        [](nb::handle self) {
+            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell();
+            const Cell* const read = cell->leaf_below();
+            return read == cell.get() ? nb::borrow(self) : wrap_cell(Ref<Cell>(read));
+        },
+        "What operations read that read it: a leaf that it is, or sees, or else the memory.");
     type.def(
         "write_with_gradient",
         [](const LazyTensor& self, const LazyTensor& target, const Tensor& value) {

@@ -9,9 +9,24 @@ from typing import Any
 from composit import _core
 
 
+def twin_of(tensor: Any) -> Any:
+    """The tensor it was detached from, while that lives."""
+    return None if tensor._twin is None else tensor._twin()
+
+
+def owner_of(tensor: Any) -> Any:
+    """The living tensor that its memory belongs to: what it is a view of, what that was detached
+    from; else itself."""
+    owner = tensor
+    for other in (tensor._root, twin_of(tensor if tensor._root is None else tensor._root)):
+        if other is not None and tensor._lazy.is_in_memory_of(other._lazy):
+            owner = other
+    return owner
+
+
 def share(tensor: Any, twin: Any) -> None:
     """Remembers a tensor that has the same cell, while it lives."""
-    owner = tensor if tensor._twin is None else tensor._twin
+    owner = owner_of(tensor)
     if owner._twins is None:
         owner._twins = []
     twins = owner._twins

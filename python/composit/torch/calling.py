@@ -47,7 +47,7 @@ class TensorBase(_core.TensorFields):
     _record_of_root: Any  # when the view was made
     _is_shared: bool  # there were views of it, or its node was given away
     _grad: Any
-    _twin: Any  # the Tensor this was detached from, whose cell it shares
+    _twin: Any  # a reference to the Tensor this was detached from, whose memory it shares
     _twins: Any  # references to those that were detached from this
     _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
     _number: int  # of a view that a function made with others, from 1 on; else 0
@@ -118,7 +118,7 @@ def read(tensor: TensorBase) -> None:
     if leaf._is_leaf_with_grad:
         if leaf._is_pending:
             settling.settle(leaf)
-        held = leaf._lazy if leaf is tensor else tensor._lazy.memory()
+        held = leaf._lazy if leaf is tensor else tensor._lazy.read_from()
         # A view sees the memory that the leaf had, if the leaf was given another one.
         if held.node.is_constant or held.node.operation.name == "stop_gradient":
             _core.note_reading(leaf, held)

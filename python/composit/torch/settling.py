@@ -9,7 +9,7 @@ from typing import Any
 
 from composit import _core
 from composit.evaluation import _usual_options
-from composit.torch import steps
+from composit.torch import assigning, steps
 
 _recent: list[Any] = []
 _gradients: list[Any] = []
@@ -35,7 +35,7 @@ def _keeps_graph(tensor: Any) -> bool:
         record = tensor._record
         if record is not None and not record.is_freed:
             return True
-        tensor = tensor._root if tensor._twin is None else tensor._twin
+        tensor = tensor._root if tensor._twin is None else assigning.twin_of(tensor)
         if tensor is None:
             return False
 
@@ -92,20 +92,28 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
     _recent.clear()
     _gradients.clear()
     places: dict[Any, Any] = {}
+    leaves = []  # in other tensors' memory
     for tensor in tensors.values():
         lazy = tensor._lazy
+        if tensor._is_leaf_with_grad and not lazy.is_plain:
+            if lazy.is_alone:  # nobody else sees the memory any more
+                lazy = tensor._lazy = lazy.copied()
+                tensor._twin = None
+            else:
+                leaves.append(lazy)
         keeps_graph = _keeps_graph(tensor)
         target = lazy if keeps_graph else lazy.memory()
         tensor._is_pending = False
         if target.node.is_constant or (keeps_graph and target.is_known):
             continue
         places.setdefault((id(target), keeps_graph), target)
-    if not places:
-        return
-    values = _core.settled(list(places.values()), _usual_options())
-    for ((_, keeps_graph), target), value in zip(places.items(), values):
-        if not keeps_graph:
-            target.replaced(value)
+    if places:
+        values = _core.settled(list(places.values()), _usual_options())
+        for ((_, keeps_graph), target), value in zip(places.items(), values):
+            if not keeps_graph:
+                target.replaced(value)
+    for leaf in leaves:
+        leaf.forget_origin()
 
 
 def values_of(tensor: Any) -> Any:

@@ -4,6 +4,7 @@ are attached by composit/torch/methods.py."""
 from __future__ import annotations
 
 import operator
+import weakref
 from typing import Any
 
 import numpy as np
@@ -163,15 +164,35 @@ class Tensor(Located):
         return self
 
     def _make_leaf(self) -> None:
+        """Makes it a leaf whose gradient is wanted, in the memory where it lies."""
         steps.interrupt()
         # Its node is of its own, so that gradients stop there and go nowhere else.
-        if self._root is None and self._lazy.is_plain:
-            self._lazy.replaced(nn.stop_gradient(self._lazy))
+        lazy = self._lazy
+        if lazy.is_plain:
+            lazy.replaced(nn.stop_gradient(lazy))
+        elif lazy.is_alone:
+            self._lazy, self._root, self._twin = nn.stop_gradient(lazy), None, None
         else:
-            self._lazy, self._root = nn.stop_gradient(self._lazy), None
-        self._is_leaf_with_grad = self._is_pending = True
+            root = self._root
+            self._lie_in(self, lazy.leaf())
+            if root is not None:
+                _core.share_counter(self, root)
+        self._begin_as_leaf()
+
+    def _begin_as_leaf(self) -> None:
+        self._is_leaf_with_grad = True
+        self._is_pending = not self._lazy.node.is_constant
         self._is_tainted = False
         settling.enter(self)
+
+    def _lie_in(self, other: Any, lazy: LazyTensor) -> None:
+        """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
+        both; autograd tells them apart."""
+        owner = assigning.owner_of(other)
+        self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
+        if owner is not self:
+            self._twin = weakref.ref(owner)
+            assigning.share(owner, self)
 
     @property
     def is_leaf(self) -> bool:
@@ -212,10 +233,9 @@ class Tensor(Located):
             with no_grad():
                 return calling.call(_same, "detach", False, (self,), {})
         made = object.__new__(Tensor)
-        made._lazy, made._is_tainted = self._lazy.alias(), True
-        made._twin = self if self._twin is None else self._twin
+        made._lie_in(self, self._lazy.alias())
+        made._is_tainted = True
         _core.share_counter(made, self)
-        assigning.share(self, made)
         return made
 
     def detach_(self) -> Tensor:
@@ -241,17 +261,18 @@ class Tensor(Located):
         if not value._has_lazy and not is_recorded(value):
             _core.settled_by_structure(value)  # so that no nodes are made of what came before
         steps.interrupt()
-        values = value._lazy
-        is_constant = values.node.is_constant
-        values = _core.own_constant(values) if is_constant else nn.stop_gradient(values)
         if self._is_leaf_with_grad:  # views of it see the old memory
             _core.note_reading(self, self._lazy)
-        is_result = is_recorded(self) and not self._is_leaf_with_grad
-        self._lazy = nn.with_values(self._lazy, values) if is_result else values
-        self._root = None
-        self._is_pending = self._is_leaf_with_grad and not is_constant
-        if self._is_leaf_with_grad:
-            _core.count_unseen_write(self)
+            self._lie_in(value, value._lazy.leaf())
+            _core.move_counter(self, value)
+            self._begin_as_leaf()
+            return
+        if is_recorded(self):
+            self._lazy = nn.with_values(self._lazy, nn.stop_gradient(value._lazy))
+            self._root = None
+        else:
+            self._lie_in(value, value._lazy.alias())
+            self._is_tainted = True
         settling.enter(self)
 
     # ----- values

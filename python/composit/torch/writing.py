@@ -17,13 +17,10 @@ def memory_of(tensor: Any) -> tuple[Any, bool]:
     through this one."""
     is_known = True
     while True:
-        if tensor._root is not None:
-            holder = tensor._root
-        elif tensor._twin is not None:
-            holder, is_known = tensor._twin, False
-        else:
-            return tensor, is_known
-        if not tensor._lazy.is_in_memory_of(holder._lazy):
+        holder = tensor._root
+        if holder is None and tensor._twin is not None:
+            holder, is_known = assigning.twin_of(tensor), False
+        if holder is None or not tensor._lazy.is_in_memory_of(holder._lazy):
             return tensor, is_known
         tensor = holder
 
@@ -82,6 +79,7 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
         held.replaced(nn.with_values(before, held))
     _core.count_write(target)
     if not lazy.node.is_constant:
+        target._is_pending = target._is_leaf_with_grad
         settling.enter(target)
 
 

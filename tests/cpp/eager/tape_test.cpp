@@ -68,9 +68,19 @@ TEST(Tape, counters_are_of_memories) {
     EXPECT_EQ(data->version(), 1);
     EXPECT_EQ(x->writes(), 3);
     EXPECT_EQ(of_data->writes(), 3);
-    x->count_unseen();
+    const Ref<VersionCounter> other = VersionCounter::make();
+    other->count();
+    x->move_into(other);
     EXPECT_EQ(x->version(), 1);
-    EXPECT_EQ(data->writes(), 4);
+    EXPECT_EQ(x->writes(), 4);  // it was given another memory: more than before
+    other->count();
+    EXPECT_EQ(x->writes(), 5);
+    x->count();
+    EXPECT_EQ(x->version(), 2);
+    EXPECT_EQ(other->version(), 2);
+    EXPECT_EQ(other->writes(), 6);
+    other->move_into(x);  // of its own memory
+    EXPECT_EQ(other->writes(), 6);
 }
 
 TEST(Tape, a_walk_meets_each_record_and_leaf_once) {

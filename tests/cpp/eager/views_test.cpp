@@ -1,6 +1,7 @@
 // Views by strides, aliases, and what a leaf held when it was read.
 #include "../numpy/values.h"
 #include "composit/eager/as_strided.h"
+#include "composit/eager/leaf_cell.h"
 #include "composit/eager/readings.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/training.h"
@@ -130,6 +131,51 @@ TEST(Alias, has_gradients_of_its_own) {
     x->replace(line({1, 1}));  // values are those of the memory, the gradient is what it was
     EXPECT_EQ(values_of(first->tensor()), (Values{1}));
     EXPECT_EQ(gradient(alias->tensor()), (Values{5, 7}));
+}
+
+TEST(Leaf, is_a_node_of_its_own_in_shared_memory) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3}));
+    const Ref<Cell> part = Cell::make_view(ops::slice(x->tensor(), {1}, {2}, {1}), x);
+    const Ref<Cell> leaf = leaf_in(part), other = leaf_in(part);
+    EXPECT_FALSE(leaf->tensor() == part->tensor());
+    EXPECT_FALSE(leaf->tensor() == other->tensor());
+    EXPECT_FALSE(is_alone(*leaf));
+    x->replace(x->tensor() * 10);
+    EXPECT_EQ(values_of(leaf->tensor()), (Values{20, 30}));
+    leaf->replace(line({4, 5}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{10, 4, 5}));
+    // What is written through a view of the leaf is not made of the leaf, for the others.
+    const Ref<Cell> last = Cell::make_view(ops::slice(leaf->tensor(), {1}, {1}, {1}), leaf);
+    EXPECT_EQ(last->leaf_below(), leaf.get());
+    const Tensor read = leaf->tensor();
+    last->replace(line({6}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{10, 4, 6}));
+    EXPECT_EQ(
+        values_of(nn::chain_rule({{x->tensor(), numpy::ones({3}, DType::float64)}}, {read})[0]),
+        (Values{0, 0}));
+}
+
+TEST(Leaf, holds_nothing_but_its_values_once_they_are_there) {
+    const Ref<Cell> x = Cell::make(line({1, 2}) * 2);
+    const Ref<Cell> leaf = leaf_in(x);
+    forget_origin(*leaf);
+    EXPECT_FALSE(ir::is_constant(leaf->tensor().node()));
+    look({leaf->tensor()});
+    forget_origin(*leaf);
+    EXPECT_TRUE(ir::is_constant(leaf->tensor().node()));
+    EXPECT_EQ(values_of(leaf->tensor()), (Values{2, 4}));
+    x->replace(line({7, 8}));
+    EXPECT_EQ(values_of(leaf->tensor()), (Values{7, 8}));
+}
+
+TEST(Leaf, names_of_names_are_names_of_one_cell) {
+    const Ref<Cell> x = Cell::make(line({1, 2}));
+    Ref<Cell> name = Cell::make_alias(x);
+    for (int i = 0; i < 3; ++i) name = i % 2 ? Cell::make_alias(name) : leaf_in(name);
+    EXPECT_EQ(name->origin(), x.get());
+    EXPECT_FALSE(is_alone(*name));
+    const Ref<Cell> alone = Cell::make_alias(Cell::make(line({3})));
+    EXPECT_TRUE(is_alone(*alone));
 }
 
 TEST(Readings, are_what_others_still_refer_to) {

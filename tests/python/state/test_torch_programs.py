@@ -30,7 +30,7 @@ def test_random_programs_have_every_construct():
     counts = {}
     for seed in range(200):
         torch_programs.Writer(seed, counts).program()
-    assert len(counts) == 22 and min(counts.values()) > 40
+    assert len(counts) == 23 and min(counts.values()) > 40
 
 
 class _Held(ours.Tensor):

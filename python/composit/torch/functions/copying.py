@@ -8,6 +8,7 @@ from composit import _core
 from composit import numpy as cnp
 from composit.torch import calling
 from composit.torch.calling import torch_function
+from composit.torch.dtypes import dtype
 from composit.torch.functions import creation, pointwise, shapes
 
 assert creation and pointwise and shapes  # they fill the tables that are read here
@@ -29,6 +30,12 @@ def _sliced(
     return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
 
 
+def _viewed(input: Any, *shape: Any) -> Any:
+    """A view under another shape or dtype; a copy where no strides describe the shape."""
+    is_of_dtype = len(shape) == 1 and isinstance(shape[0], dtype)
+    return calling.methods["view" if is_of_dtype else "reshape"](input, *shape)
+
+
 def _copy_of(name: str, view: Any) -> None:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         made = view(input, *args, **kwargs)
@@ -41,7 +48,9 @@ def _copy_of(name: str, view: Any) -> None:
 
 for _name, _view in _VIEWS.items():
     _function = _sliced if _name == "slice" else calling.functions["clone"]
-    if _view is not None:
+    if _name == "view":
+        _function = _viewed
+    elif _view is not None:
         _function = calling.functions.get(_view) or calling.methods[_view]
     _copy_of(f"{_name}_copy", _function)
 calling.methods["narrow_copy"] = calling.functions["narrow_copy"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit import _core
 from composit.torch import steps
 from composit.torch.calling import _made
 from composit.torch.tensor import Tensor
@@ -17,17 +18,19 @@ class Parameter(Tensor):
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         if data is None:
             data = _made["Tensor"]()
-        self._lazy = data._lazy
+        steps.interrupt()
+        self._lie_in(data, data._lazy.leaf() if requires_grad else data._lazy.alias())
+        _core.share_counter(self, data)
         if requires_grad:
-            self._make_leaf()
-            data._is_tainted = True
+            self._begin_as_leaf()
 
 
 class Buffer(Tensor):
     """A tensor that a module keeps in its state and does not learn."""
 
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        self._lazy = data._lazy
+        self._lie_in(data, data._lazy.alias())
+        _core.share_counter(self, data)
         self.persistent = persistent
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling, quiet, settling, steps, writing
+from composit.torch import assigning, calling, quiet, settling, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
@@ -202,10 +202,13 @@ class Optimizer:
                     updated = self.update(x, gradient, lazy, numbered)
                 finally:
                     quiet.end(token)
-                parameter._lazy.replaced(beside(updated, x))
+                if assigning.twin_of(parameter) is not None:
+                    writing.overwrite(parameter, updated)
+                else:
+                    parameter._lazy.replaced(beside(updated, x))
+                    _core.count_write(parameter)
+                    settling.enter(parameter)
                 parameter._is_pending = True
-                _core.count_write(parameter)
-                settling.enter(parameter)
                 self._keep(parameter, state, lazy)
         settling.settle(with_gradients=False)
         return loss

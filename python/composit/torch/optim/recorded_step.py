@@ -9,7 +9,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor
-from composit.torch import dtypes, quiet, recording, settling, steps
+from composit.torch import assigning, dtypes, quiet, recording, settling, steps
 from composit.torch.calling import TensorBase
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.places import beside
@@ -61,6 +61,8 @@ def _arguments(optimizer: Any) -> tuple[Any, ...] | None:
             if gradient is None:
                 found.append(None)
                 continue
+            if assigning.twin_of(parameter) is not None:
+                return None  # in memory of another tensor, whose gradients may go on
             found.append(parameter)
             found.append(gradient)
             state = optimizer.state.get(parameter)
