@@ -5,6 +5,7 @@
 #include "composit/eager/small.h"
 #include "composit/eager/strides.h"
 #include "composit/eager/versions.h"
+#include "composit/ir/device_names.h"
 
 #include <cstring>
 #include <utility>
@@ -182,6 +183,20 @@ ir::ConstantArray Cell::written_values() const {
     if (!root_ || !root_->is_written() || !find_elements()) return {};
     return elements_at(root_->elements_->memory.get(), elements_->where, type().dtype,
                        type().shape);
+}
+
+Array Cell::viewed_values() const {
+    if (appearance_ && appearance_->is_alias) return source_->viewed_values();
+    if (!root_ || device() > ir::on_cpu) return {};
+    if (find_seen())
+        return elements_at(root_->elements_->memory.get(), elements_->where, type().dtype,
+                           type().shape);
+    const ir::ConstantArray whole = known(root_->tensor());
+    if (!whole) return {};
+    const Tensor& view = tensor();
+    const auto where = region_through(base_, {0, ir::row_major_strides(base_.shape())}, view);
+    return where ? elements_at(whole.row_major().get(), *where, view.dtype(), view.shape())
+                 : Array();
 }
 
 void Cell::make_written() const {

@@ -110,10 +110,20 @@ std::vector<nb::object> run_program(nb::handle of, nb::handle leaves) {
     return run_step(content_of<Compiled>(core), leaves);
 }
 
-bool is_any_alive(PyObject* references) {
+// Whether it lives and has no value yet.
+bool is_waiting(PyObject* reference) {
+    PyObject* const object = PyWeakref_GetObject(reference);
+    if (object == Py_None) return false;
+    PyObject* const lazy = as_tensor(object)->lazy;
+    if (!lazy) return true;
+    const eager::Cell& cell = *content_of<LazyTensor>(lazy).cell();
+    return !ir::is_constant(cell.memory()->tensor().node());
+}
+
+bool is_any_waiting(PyObject* references) {
     if (PyList_GET_SIZE(references) == 0) return false;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(references); ++i)
-        if (PyWeakref_GetObject(PyList_GET_ITEM(references, i)) != Py_None) return true;
+        if (is_waiting(PyList_GET_ITEM(references, i))) return true;
     empty(references);
     return false;
 }
@@ -126,8 +136,8 @@ struct Wanted {
 
 // Nothing where others are waiting for their values, or a result's graph is still wanted.
 std::optional<Wanted> wanted_of(const TraceObject* trace, bool with_gradients) {
-    if (is_any_alive(world().recent->ptr()) ||
-        (with_gradients && is_any_alive(world().gradients->ptr())))
+    if (is_any_waiting(world().recent->ptr()) ||
+        (with_gradients && is_any_waiting(world().gradients->ptr())))
         return std::nullopt;
     Wanted wanted;
     for (Py_ssize_t e = 0; e < PyList_GET_SIZE(trace->entries); ++e) {

@@ -44,6 +44,7 @@ nb::object evaluated(const LazyTensor& self) {
     }
     if (const ir::ConstantArray values = self.cell()->written_values())
         return ndarray_from(values.value());
+    if (ir::Array values = self.cell()->viewed_values()) return ndarray_from(std::move(values));
     const Tensor tensor = self.tensor();
     std::vector<ir::Array> values;
     {
@@ -389,6 +390,13 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "forget_origin", [](const LazyTensor& self) { eager::forget_origin(*self.cell()); },
         "Of a leaf in other memory whose value is known: a constant takes its node's place.");
+    type.def(
+        "viewed_constant",
+        [](const LazyTensor& self) -> nb::object {
+            ir::Array values = self.cell()->viewed_values();
+            return values ? wrap_copy(ir::constant(std::move(values))) : nb::none();
+        },
+        "Of a view of known values: a constant of what it shows, found without a plan; else None.");
     type.def_prop_ro(
         "is_alone", [](const LazyTensor& self) { return eager::is_alone(*self.cell()); },
         "Whether no other tensor sees the memory that this one sees.");

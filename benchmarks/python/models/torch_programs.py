@@ -84,6 +84,47 @@ def adaptive(torch):
     return call
 
 
+def by_batches(batches):
+    """An epoch of Adam over what `batches(torch, x, y)` gives."""
+
+    def prepare(torch):
+        network = torch.nn.Sequential(
+            torch.nn.Linear(20, 32), torch.nn.ReLU(), torch.nn.Linear(32, 10)
+        )
+        for i, p in enumerate(network.parameters()):
+            p.data = torch.sin(torch.arange(p.numel()) + i).reshape(p.shape) * 0.1
+        optimizer = torch.optim.Adam(network.parameters(), 1e-3)
+        x = torch.sin(torch.arange(10_000.0)).reshape(500, 20)
+        y = (torch.arange(500) * 7) % 10
+
+        def call():
+            total = 0.0
+            for a, b in batches(torch, x, y):
+                loss = torch.nn.functional.cross_entropy(network(a), b)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+            return total
+
+        return call
+
+    return prepare
+
+
+def _slices(torch, x, y):
+    return ((x[i : i + 10], y[i : i + 10]) for i in range(0, 500, 10))
+
+
+def _order(torch, x, y):
+    order = (torch.arange(500) * 7) % 500
+    return ((x[order[i : i + 10]], y[order[i : i + 10]]) for i in range(0, 500, 10))
+
+
+def _loader(torch, x, y):
+    return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=10)
+
+
 PROGRAMS = {
     f"a step by hand, {how}{', with a look' if looks else ''}": by_hand(update, looks)
     for how, update in {
@@ -91,4 +132,8 @@ PROGRAMS = {
     }.items()
     for looks in (False, True)
 }  # fmt: skip
+PROGRAMS |= {
+    f"an epoch of batches, {how}": by_batches(batches)
+    for how, batches in {"slices": _slices, "in order": _order, "loader": _loader}.items()
+}
 PROGRAMS |= {"a recurrent loop with a look a step": recurrent, "adaptive steps": adaptive}

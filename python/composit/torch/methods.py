@@ -9,7 +9,7 @@ import numpy as np
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, functions, places, writing
+from composit.torch import assigning, calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tape import is_grad_enabled
@@ -99,7 +99,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         value = calling.functions["from_numpy"](value)
     if isinstance(value, (list, tuple)):
         raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
-    if self._lazy.sees_selection and is_basic:
+    if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:
         _copy(_get_item(self, index), value)
         return
     if is_grad_enabled() and (
@@ -109,7 +109,8 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         writing.replace(self, made, "copy_slices")
         return
     made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-    writing.overwrite(self, writing.stored(made))
+    if not assigning.assigned(self, made):
+        writing.overwrite(self, writing.stored(made))
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:

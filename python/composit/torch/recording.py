@@ -10,7 +10,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
-from composit.torch import calling, dtypes, places, quiet, steps
+from composit.torch import calling, dtypes, places, quiet, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.steps import State, Trace
 from composit.torch.tape import is_grad_enabled
@@ -64,6 +64,26 @@ def operation_of(function: Callable[..., Any], is_view: bool) -> Operation:
     return found
 
 
+_most_parts = 3  # that a line takes of tensors with values before they are no structure of traces
+_parts: dict[Any, set[str]] = {}  # by function and line
+
+
+def _is_one_of_many_parts(function: Any, line: int, args: Any, kwargs: Any) -> bool:
+    """Whether a line takes one part after another of a tensor whose value is there, such as the
+    batches of a data set: each would be another structure."""
+    source = args[0] if args else None
+    if not isinstance(source, TensorBase) or not source._has_lazy or is_recorded(source):
+        return False
+    if source._is_pending or not settling.sees_values(source):
+        return False
+    if any(isinstance(value, TensorBase) for value in (*args[1:], *kwargs.values())):
+        return False
+    known = _parts.setdefault((function, line), set())
+    if len(known) < _most_parts:
+        known.add(repr((args[1:], kwargs)))
+    return len(known) >= _most_parts
+
+
 def recorded(
     trace: Trace, function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -71,6 +91,8 @@ def recorded(
     """The function's result over Tensors, as the trace's next operation."""
     given = (args, kwargs)
     line = site()
+    if is_view and _is_one_of_many_parts(function, line, args, kwargs):
+        return calling.call_now(function, name, is_view, args, kwargs)
     key: list[Any] = [function, is_grad_enabled(), _default[0], line]
     operands: list[Any] = []
     encode = trace.encode

@@ -118,6 +118,11 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
 
 def values_of(tensor: Any) -> Any:
     """An ndarray of the values, computed now if they were not; not to be written."""
-    if not tensor._has_lazy or not tensor._lazy.is_known:
+    if not tensor._has_lazy or not (tensor._lazy.is_known or sees_values(tensor)):
         settle(tensor)
     return tensor._lazy.evaluated()
+
+
+def sees_values(tensor: Any) -> bool:
+    """Whether the memory that the tensor sees has its values: a view of it needs nothing else."""
+    return tensor._lazy.memory().node.is_constant

@@ -272,9 +272,13 @@ class Trace(_core.TraceFields):
         if is_recorded and (code < 0 or not tensor._is_leaf_with_grad):
             return False
         if code == -1:
-            # It was computed from something else, which is computed now.
-            parts.settling.settle(tensor)
-            lazy = _core.settled([tensor._lazy], _usual_options())[0]
+            # It was computed from something else, which is computed now. Views of values that are
+            # there need no more than themselves: the trace stays as it is.
+            lazy = tensor._lazy.viewed_constant()
+            if lazy is None:
+                if not parts.settling.sees_values(tensor):
+                    parts.settling.settle(tensor)
+                lazy = _core.settled([tensor._lazy], _usual_options())[0]
             code = leaf_type(lazy)
         if code < 0 or not self.is_open:
             return False
