@@ -4,7 +4,7 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 
-from composit import _core
+import composit._core as _core
 
 _core.add_internal_folder(_os.path.dirname(__file__) + "/")
 # Where the compiler that the extra `compiler` brings is found, if there is no other.

@@ -6,7 +6,7 @@ import operator
 import warnings
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 
 _VALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid"

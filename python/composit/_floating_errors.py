@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 
 # Where NumPy keeps the settings of errstate.
 _numpys = importlib.import_module("numpy._core._multiarray_umath")

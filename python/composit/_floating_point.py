@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, TypeVar
 
-from composit import _core
+import composit._core as _core
 
 Function = TypeVar("Function")
 

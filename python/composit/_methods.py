@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _dispatch
+import composit._core as _core
+from composit import _dispatch
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 

@@ -7,7 +7,7 @@ import re
 import reprlib
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 
 # What a parameter of the core's signature takes, and how that is called.

@@ -7,7 +7,8 @@ import pickle
 import weakref
 from typing import Any, ClassVar
 
-from composit import _core, devices
+import composit._core as _core
+from composit import devices
 from composit import numpy as cnp
 from composit._core import LazyScalar, LazyTensor, with_location
 

@@ -7,7 +7,7 @@ import math
 import numbers
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyScalar, LazyTensor
 from composit._methods import _describe

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, devices, with_location
 from composit.evaluation import as_tensor, check_function, options
 from composit.functional import _Traced

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import composit
-from composit import _core, nn, random
+import composit._core as _core
+from composit import nn, random
 from composit import numpy as cnp
 
 Function = Callable[..., Any]

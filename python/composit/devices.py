@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 
 _core_devices = _core.devices

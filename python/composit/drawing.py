@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit.labels import label_of
 from composit.parts import Part, drawn_for, module_paths, parts_of
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit._mismatch import wrong
 from composit.compilation import CompiledFunction

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.evaluation import as_tensor, check_function
 from composit.structure import Rebuild, flatten, outline, spread

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from composit import _core
+import composit._core as _core
 
 
 def label_of(*lines: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._core.mosaic import Kernel as _CoreKernel
 from composit._core.mosaic import Machine, Memory, Operand, PlannedBuffer, TiledTensor, TileLevel

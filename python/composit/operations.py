@@ -7,7 +7,8 @@ import inspect
 import re
 from typing import Any
 
-from composit import _core, _opaque
+import composit._core as _core
+from composit import _opaque
 from composit._core import LazyTensor, NotSupported, with_location
 from composit._mismatch import wrong
 from composit.evaluation import as_tensor, check_function

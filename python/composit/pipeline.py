@@ -11,7 +11,7 @@ A pass gives the same values as it was given. `compiled.passes` has the text bef
 A pass of the schedule is left out where the back end refuses a kernel that it makes, and where the
 target's part_bytes is 0."""
 
-from composit import _core
+import composit._core as _core
 
 Pipeline, Target = _core.Pipeline, _core.Target
 standard, target_of = _core.standard_pipeline, _core.target_of

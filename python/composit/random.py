@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
 from composit.numpy.random import (

@@ -7,7 +7,7 @@ import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
 from composit._mismatch import wrong

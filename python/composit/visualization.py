@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit.evaluation import as_tensor
 from composit.labels import label_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.cg.derivatives import reached
 from composit.cg.function import Operator

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.cg.promotion import REFUSALS, applied, as_float, strong
 from composit.cg.values import described

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg.applied import known_before, refuse_numbers
 from composit.cg.derivatives import apart_from, as_numbers, check_differentiable, place

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg.derivatives import derived
 from composit.cg.function import Operator

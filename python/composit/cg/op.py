@@ -17,7 +17,8 @@ from typing import Any
 
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.cg import numpy_functions

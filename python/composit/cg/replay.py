@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.cg.applied import known_before
 from composit.cg.derivatives import place

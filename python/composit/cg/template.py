@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
 from composit.cg.promotion import is_number

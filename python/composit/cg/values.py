@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 
 

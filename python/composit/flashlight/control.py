@@ -15,7 +15,7 @@ import torch
 from torch._higher_order_ops import utils as torch_utils
 from torch.utils import _pytree as pytree
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.refusals import refuse

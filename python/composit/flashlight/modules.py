@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.nn.modules import module as hooks
 
-from composit import _core
+import composit._core as _core
 
 _set_part: Any = _core.set_current_part  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.flashlight.dtypes import numpy_dtype
 

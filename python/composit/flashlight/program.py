@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.evaluation import as_tensor, evaluate
 from composit.flashlight.dtypes import numpy_dtype

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from composit import _core
+import composit._core as _core
 from composit._core import NotSupported
 
 _own = (os.path.dirname(os.path.dirname(__file__)) + "/", os.path.dirname(torch.__file__) + "/")

@@ -10,7 +10,7 @@ import torch
 from torch import Tag
 from torch._ops import HigherOrderOperator
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight import operators

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.flashlight import control, functions, places
 from composit.flashlight.modules import ModulePaths

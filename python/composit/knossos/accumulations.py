@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core.procedure import Statement
 from composit.knossos.array_functions import NO_ELEMENT, ArrayFunctions
 from composit.knossos.arrays import Array, Index

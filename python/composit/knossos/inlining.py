@@ -9,7 +9,7 @@ import copy
 import types
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, TensorOf, all_leaves, leaves_of, structure_of

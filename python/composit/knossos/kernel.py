@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
 from composit.knossos.given_derivative import check_linear, derivative_for

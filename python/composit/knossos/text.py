@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.kernel import Kernel, kind_of_dtype

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core.procedure import Procedure, Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, leaves_of, structure_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core.scalar import Expr
 
 make = Expr.make

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit.compilation import CompiledFunction, compile
 from composit.evaluation import check_function

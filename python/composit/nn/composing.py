@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit._core.nn import Optimizer
 from composit._mismatch import wrong

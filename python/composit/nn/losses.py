@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 
 _c = _core.nn

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.evaluation import as_tensor, check_function
 from composit.functional import _Traced

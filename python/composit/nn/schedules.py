@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from composit import _core
+import composit._core as _core
 from composit._core.nn import Schedule
 from composit._mismatch import wrong
 

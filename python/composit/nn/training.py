@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit._mismatch import wrong
 from composit.evaluation import as_tensor

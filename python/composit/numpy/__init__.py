@@ -2,7 +2,7 @@
 
 import typing as _typing
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _mismatch
+import composit._core as _core
+from composit import _mismatch
 from composit._core import with_location
 
 _c = _core.numpy

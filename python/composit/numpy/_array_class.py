@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy._ufunc import refuse
 from composit.numpy.creation import _converted, _layout, _shape

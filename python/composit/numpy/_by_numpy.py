@@ -16,7 +16,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core, _mismatch
+import composit._core as _core
+from composit import _mismatch
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 
 # NumPy's functions that are called so, by their names in composit.numpy.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc_types import resolved, twin
 

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import broadcast_to

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit import _core, _mismatch, devices
+import composit._core as _core
+from composit import _mismatch, devices
 from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy import _arguments, _by_numpy
 

@@ -6,7 +6,8 @@ import operator
 import warnings
 from typing import Any
 
-from composit import _core, devices
+import composit._core as _core
+from composit import devices
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
 from composit.numpy._ufunc import write_out

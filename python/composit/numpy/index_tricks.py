@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 
 __all__ = ["c_", "mgrid", "ogrid", "r_"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numpy.linalg import LinAlgError, _umath_linalg
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
 from composit.numpy import _arguments, linear

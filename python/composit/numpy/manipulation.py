@@ -7,7 +7,8 @@ import operator
 import warnings
 from typing import Any
 
-from composit import _core, _mismatch, devices
+import composit._core as _core
+from composit import _mismatch, devices
 from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy import _arguments, _by_numpy, _casting
 from composit.numpy._ufunc import write_out

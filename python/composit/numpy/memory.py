@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _floating_point, _mismatch, devices
+import composit._core as _core
+from composit import _floating_point, _mismatch, devices
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments
 from composit.numpy.creation import asarray

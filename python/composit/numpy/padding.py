@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, _mismatch, _opaque
+import composit._core as _core
+from composit import _mismatch, _opaque
 from composit._core import LazyTensor, with_location
 
 __all__ = ["pad"]

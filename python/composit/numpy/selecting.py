@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _mismatch
+import composit._core as _core
+from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _by_numpy, _casting
 from composit.numpy._ufunc import write_out

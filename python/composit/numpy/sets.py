@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import NamedTuple as _NamedTuple
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _by_numpy
 from composit.numpy.creation import asarray

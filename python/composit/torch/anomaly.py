@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import record_name, with_location
 from composit.torch import quiet
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 
 
 def twin_of(tensor: Any) -> Any:

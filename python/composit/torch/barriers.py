@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import anomaly

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit._core import (
     GradFn,
     LazyScalar,

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import calling, dtypes, places, settling, steps, watching

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit._core import with_location
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.tape import is_grad_enabled, no_grad

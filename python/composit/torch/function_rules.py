@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import composit
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.torch import quiet, steps

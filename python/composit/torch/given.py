@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
 from composit.torch import dtypes, settling

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import assigning, calling, dtypes, functions, places, writing

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 
 _devices: Any = _core.devices

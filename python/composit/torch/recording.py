@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.torch import calling, dtypes, places, quiet, settling, steps
 from composit.torch.calling import TensorBase, is_recorded

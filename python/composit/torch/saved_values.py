@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit._outlines import Outline, join
 from composit.evaluation import as_tensor

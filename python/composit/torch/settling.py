@@ -7,7 +7,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit.evaluation import _usual_options
 from composit.torch import assigning, steps
 

@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _threads, _usual_options
 from composit.torch import dtypes, quiet, saved_values

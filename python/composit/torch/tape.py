@@ -7,7 +7,7 @@ import inspect
 import threading
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit.torch.decorating import decorated
 
 set_recording = _core.set_recording  # whether this thread's operations are; returns the old

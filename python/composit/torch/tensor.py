@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit._core import GradFn, LazyTensor, with_location
 from composit.torch import assigning, calling, dtypes, places, settling, steps, writing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit._core import GradFn, LazyTensor, record_name, with_location
 from composit.torch import assigning, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of

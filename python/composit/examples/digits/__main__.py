@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import composit
+import composit._core as _core
 import composit.numpy as cnp
-from composit import _core
 from composit.examples.digits import data, network, project
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import composit
-from composit import _core
+import composit._core as _core
 from composit.examples.digits.network import NAMES
 
 FLAGS = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror"]

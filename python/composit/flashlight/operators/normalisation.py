@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import in_float32
 from composit.flashlight.operators.table import Written, operator

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import cast, floating, floats, is_floating, together

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import cast, number, result_dtype
 from composit.flashlight.operators.table import operator

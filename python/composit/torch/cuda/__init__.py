@@ -8,7 +8,7 @@ import functools
 import re
 from typing import Any, NoReturn
 
-from composit import _core
+import composit._core as _core
 from composit._core import with_location
 from composit.torch import places
 from composit.torch.functions import random as _random

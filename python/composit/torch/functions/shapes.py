@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit import numpy as cnp
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core, nn
+import composit._core as _core
+from composit import nn
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of

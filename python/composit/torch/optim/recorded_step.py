@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit._core import LazyTensor
 from composit.torch import assigning, dtypes, quiet, recording, settling, steps
 from composit.torch.calling import TensorBase
