@@ -3,6 +3,8 @@
 // The field that holds the entry point is found by CPython's vectorcall protocol (PEP 590).
 #include "arguments.h"
 
+#include "provided.h"
+
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -15,8 +17,6 @@ namespace nb = nanobind;
 
 constexpr size_t most_entries = 8;  // nanobind has six
 std::array<vectorcallfunc, most_entries> entries{};
-
-nb::object explanations() { return nb::module_::import_("composit._mismatch"); }
 
 // The error that is set, if it is nanobind's about arguments, in our words.
 void explain(PyObject* const* arguments, size_t flags, PyObject* names) {
@@ -42,7 +42,7 @@ void explain(PyObject* const* arguments, size_t flags, PyObject* names) {
         for (Py_ssize_t i = 0; i < named_count; ++i)
             named[nb::handle(PyTuple_GET_ITEM(names, i))] =
                 nb::borrow(arguments[count + static_cast<size_t>(i)]);
-        const nb::object message = explanations().attr("explained")(text, positional, named);
+        const nb::object message = provided("explained")(text, positional, named);
         PyErr_SetObject(PyExc_TypeError, message.ptr());
     } catch (nb::python_error& error) {
         error.restore();
@@ -93,11 +93,11 @@ void wrap_all(nb::handle members) {
 }  // namespace
 
 std::string mismatch(nb::handle value, const char* required) {
-    return nb::str(explanations().attr("wrong")(value, required)).c_str();
+    return nb::str(provided("wrong")(value, required)).c_str();
 }
 
 std::string in_the_words_of_the_call(const std::string& message) {
-    const nb::object said = explanations().attr("renamed")(message.c_str());
+    const nb::object said = provided("renamed")(message.c_str());
     return nb::str(said).c_str();
 }
 

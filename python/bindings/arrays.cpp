@@ -8,6 +8,7 @@
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
 #include "interpreter_lock.h"
+#include "provided.h"
 
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
@@ -83,8 +84,7 @@ DType dtype_of(nb::handle numpy_dtype) {
     check_not_given_up(reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr()));
     const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
     if (name == "bfloat16") return DType::bfloat16;
-    const nb::object advice =
-        nb::module_::import_("composit._mismatch").attr("advice")(numpy_dtype.attr("kind"));
+    const nb::object advice = provided("advice")(numpy_dtype.attr("kind"));
     fail<TypeError>("dtype ", name,
                     " is not supported. Booleans, integers, floats and complex numbers are. ",
                     nb::cast<std::string>(advice));

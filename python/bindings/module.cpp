@@ -7,6 +7,7 @@
 #include "held.h"
 #include "nn.h"
 #include "numpy.h"
+#include "provided.h"
 #include "random.h"
 #include "torch_objects.h"
 
@@ -23,6 +24,7 @@ NB_MODULE(_core, module) {
     module.doc() = "libcomposit, bound one to one; use the package composit.";
     module.attr("__version__") = composit::version;
     bind_held(module);
+    bind_provided(module);
     bind_errors(module);
     bind_printable(module);
     bind_arrays(module);

@@ -11,6 +11,7 @@
 #include "content.h"
 #include "location.h"
 #include "numbers.h"
+#include "provided.h"
 
 #include <array>
 #include <iterator>
@@ -39,7 +40,7 @@ nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 // What the ufunc of this name makes of a and b, of which one decides it itself.
 nb::object asked(const char* ufunc, nb::handle a, nb::handle b, const nb::kwargs& options = {}) {
-    return nb::module_::import_("composit.numpy").attr(ufunc)(a, b, **options);
+    return provided("ufunc")(ufunc)(a, b, **options);
 }
 
 bool is_simple(PyObject* value) {
@@ -57,7 +58,7 @@ bool is_of_others(nb::handle value) { return !is_simple(value.ptr()) && holds_no
 
 // What NumPy's operator makes of a and b, of which one is nothing that a tensor holds.
 nb::object made_by_numpy(const char* ufunc, nb::handle a, nb::handle b) {
-    return nb::module_::import_("composit.numpy._by_numpy").attr("operated")(ufunc, a, b);
+    return provided("operated")(ufunc, a, b);
 }
 
 Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {

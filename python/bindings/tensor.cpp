@@ -25,6 +25,7 @@
 #include "interpreter_lock.h"
 #include "location.h"
 #include "node.h"
+#include "provided.h"
 
 #include <algorithm>
 #include <cstring>
@@ -154,8 +155,7 @@ Tensor source_from(nb::handle value, ir::DType dtype) {
                            PyBool_Check(object) || is_tensor(object);
     const bool is_converted = is_list ? ir::is_integer(dtype) : !is_number && !is_operand(value);
     const auto stored = [&] {
-        const nb::module_ converting = nb::module_::import_("composit.numpy._by_numpy");
-        return tensor_from(converting.attr("stored")(value, dtype_object(dtype)));
+        return tensor_from(provided("stored")(value, dtype_object(dtype)));
     };
     if (is_converted || holds_no_numbers(value)) return stored();
     if (!is_list && !PyLong_CheckExact(object)) return tensor_from(value);

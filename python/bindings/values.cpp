@@ -7,6 +7,7 @@
 #include "composit/base/error.h"
 #include "content.h"
 #include "location.h"
+#include "provided.h"
 
 #include <limits>
 
@@ -87,7 +88,7 @@ ir::Tensor tensor_from(nb::handle value) {
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)
             if (is_tensor(item))
-                return tensor_from(nb::module_::import_("composit.numpy").attr("stack")(value));
+                return tensor_from(provided("stack")(value));
     return ir::constant(array_from(value));
 }
 

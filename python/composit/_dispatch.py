@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from composit import numpy as cnp
 from composit._core import (
     LazyFloating,
     LazyInteger,
@@ -17,6 +18,7 @@ from composit._core import (
     NotSupported,
     with_location,
 )
+from composit.numpy import _by_numpy, _numpys_names
 
 _other_names = {
     "absolute": "abs", "round_": "round", "around": "round", "amax": "max", "amin": "min",
@@ -34,14 +36,10 @@ def _refused(name: str) -> NotSupported:
 
 
 def _find(name: str, module: str = "") -> Any:
-    from composit import numpy as cnp
-
     names = vars(getattr(cnp, module)) if module else vars(cnp)
     found = names.get(name) or names.get(_other_names.get(name, ""))
     if found is None and not module:
-        from composit.numpy import _by_numpy
-
-        found = _by_numpy.found(name)  # which the module has once somebody asked it
+        found = _numpys_names.found(name)  # which the module has once somebody asked it
     if found is None:
         raise _refused(f"{module}.{name}".lstrip("."))
     return found
@@ -71,8 +69,6 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
         function = _functions[ufunc] = _function_of(ufunc)
     is_lazy = function is not None and (method == "__call__" or hasattr(function, method))
     if not is_lazy or any(type(each) not in _plain and _is_other(each) for each in inputs):
-        from composit.numpy import _by_numpy
-
         if not hasattr(ufunc, method):
             raise AttributeError(
                 with_location(
@@ -97,8 +93,6 @@ def _function_of(ufunc: Any) -> Any:
 
 
 def _is_other(value: Any) -> bool:
-    from composit.numpy import _by_numpy
-
     return _by_numpy.is_other_array(value)
 
 
@@ -121,6 +115,4 @@ def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: A
             raise _refused(f"{module.removeprefix('numpy.')}.{func.__name__}")
         return _find(func.__name__)(*args, **kwargs)
     except (NotSupported, TypeError) as error:
-        from composit.numpy import _by_numpy
-
         return _by_numpy.instead(func, args, kwargs, error)

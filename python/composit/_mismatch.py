@@ -8,6 +8,7 @@ import reprlib
 from typing import Any
 
 import composit._core as _core
+from composit import _public_names
 from composit._core import with_location
 
 # What a parameter of the core's signature takes, and how that is called.
@@ -95,10 +96,7 @@ def renamed(message: str) -> str:
         return message
     if message.endswith("]") and re.search(r" \[[^\[\]]+:\d+\]$", message):
         return message
-    from composit import nn, numpy
-
-    is_public = function in vars(numpy) or function in vars(nn)
-    return f"{called}: {rest}" if is_public else message
+    return f"{called}: {rest}" if _public_names.is_public(function) else message
 
 
 def _parameters(signature: str) -> list[tuple[str, str]]:
@@ -165,3 +163,7 @@ def _has(whole: Any, value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     return repr(value) if isinstance(value, (bool, int, float, str)) else reprlib.repr(value)
+
+
+for each in (advice, explained, renamed, wrong):
+    _core.provide(each.__name__, each)

@@ -7,6 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
 
 
 class Cache(dict):
@@ -106,11 +107,7 @@ def check_function(name: str, function: Any) -> None:
 
 def as_tensor(value: Any) -> LazyTensor:
     """`value` itself if it is a LazyTensor, else a constant of it."""
-    if isinstance(value, LazyTensor):
-        return value
-    from composit.numpy import asarray
-
-    return asarray(value)
+    return value if isinstance(value, LazyTensor) else asarray(value)
 
 
 def placeholder(name: str, shape: Any, dtype: Any = "float32") -> LazyTensor:

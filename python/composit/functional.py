@@ -10,6 +10,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.evaluation import as_tensor, check_function
+from composit.numpy.manipulation import broadcast_to, moveaxis
 from composit.structure import Rebuild, flatten, outline, spread
 
 
@@ -310,8 +311,6 @@ class _Batched:
         self.out_axes = out_axes
 
     def __call__(self, tensors: list[Any], axes: list[Any], axis_size: int | None) -> Any:
-        from composit.numpy import broadcast_to, moveaxis
-
         leaves: list[LazyTensor] = []
         out_axes: list[int | None] = []
 

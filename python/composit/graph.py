@@ -7,6 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit.multidigraph import MultiDiGraph
+from composit.rendering import svg_of
 
 
 def _filled(name: str) -> Any:
@@ -62,8 +63,6 @@ class GraphView(MultiDiGraph):
 
     def _repr_svg_(self) -> str | None:
         """The picture, for notebooks; None where graphviz is missing."""
-        from composit.visualization import svg_of
-
         return svg_of(self._outputs)
 
     def __len__(self) -> int:

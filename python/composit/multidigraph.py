@@ -8,16 +8,16 @@ from typing import Any
 
 from composit.networkx_interface import NetworkxInterface, network_error
 from composit.persistent import PersistentMap
+from composit.rendering import default_visualize_edge as default_visualize_edge
+from composit.rendering import default_visualize_node as default_visualize_node
+from composit.rendering import visualize_graph as visualize_graph
 from composit.views import DegreeView, EdgeView, NodeView
-from composit.visualization import default_visualize_edge as default_visualize_edge
-from composit.visualization import default_visualize_node as default_visualize_node
-from composit.visualization import visualize_graph as visualize_graph
 
 Attributes = Mapping[str, Any]
 _nothing: Attributes = MappingProxyType({})
 
 
-class MultiDiGraph(NetworkxInterface):
+class MultiDiGraph(NetworkxInterface["MultiDiGraph"]):
     """Nodes (any hashable) and directed edges told apart by keys, both with attributes. Functions
     that add or remove return a new graph. `data` is what networkx makes graphs of."""
 
@@ -41,6 +41,13 @@ class MultiDiGraph(NetworkxInterface):
     # ----- changing: a new graph each
     def _fill(self) -> None:
         """For graphs that are read lazily."""
+
+    def _empty(self) -> MultiDiGraph:
+        return MultiDiGraph()
+
+    def to_networkx(self) -> Any:
+        """A networkx.MultiDiGraph equal to this graph, for algorithms that change graphs."""
+        return to_networkx(self)
 
     def _adopt(self, other: MultiDiGraph) -> None:
         self._node, self._succ, self._pred = other._node, other._succ, other._pred

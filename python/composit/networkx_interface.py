@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from composit.multidigraph import MultiDiGraph
+Graph = TypeVar("Graph")
 
 
-class NetworkxInterface:
-    """Names of networkx.MultiDiGraph; what changes there is a new graph here."""
+class NetworkxInterface(Generic[Graph]):
+    """Names of networkx.MultiDiGraph; what changes there is a new `Graph` here. A subclass says what
+    the empty one is."""
+
+    def _empty(self) -> Graph:
+        raise NotImplementedError
 
     # ----- new graphs
     def add_weighted_edges_from(
         self: Any, triples: Iterable[tuple], weight: str = "weight", **attributes: Any
-    ) -> MultiDiGraph:
+    ) -> Graph:
         """With edges (source, sink, weight)."""
         return self.add_edges_from(((u, v, {weight: w}) for u, v, w in triples), **attributes)
 
-    def update(self: Any, edges: Any = None, nodes: Any = None) -> MultiDiGraph:
+    def update(self: Any, edges: Any = None, nodes: Any = None) -> Graph:
         """With more nodes and edges, or all of another graph."""
         if edges is None and nodes is None:
             raise network_error("update needs nodes or edges input")
@@ -34,18 +37,18 @@ class NetworkxInterface:
             return graph.add_edges_from(edges.edges(data=True, **keyed))
         return graph.add_edges_from(edges)
 
-    def remove_node(self: Any, node: Any) -> MultiDiGraph:
+    def remove_node(self: Any, node: Any) -> Graph:
         """Without a node and its edges."""
         if node not in self:
             raise network_error(f"The node {node} is not in the digraph.")
         return self.remove_nodes_from([node])
 
-    def remove_nodes_from(self: Any, nodes: Iterable[Any]) -> MultiDiGraph:
+    def remove_nodes_from(self: Any, nodes: Iterable[Any]) -> Graph:
         """Without these nodes and their edges; those that are not there do not matter."""
         gone = set(nodes)
         return self.subgraph([node for node in self if node not in gone])
 
-    def remove_edges_from(self: Any, edges: Iterable[tuple]) -> MultiDiGraph:
+    def remove_edges_from(self: Any, edges: Iterable[tuple]) -> Graph:
         """Without edges (source, sink) or (source, sink, key), as far as they are there."""
         graph = self
         for source, sink, *key in edges:
@@ -53,28 +56,28 @@ class NetworkxInterface:
                 graph = graph.remove_edge(source, sink, key[0] if key else None)
         return graph
 
-    def clear(self: Any) -> MultiDiGraph:
+    def clear(self: Any) -> Graph:
         """The empty graph."""
-        return _empty()
+        return self._empty()
 
-    def clear_edges(self: Any) -> MultiDiGraph:
+    def clear_edges(self: Any) -> Graph:
         """The nodes alone."""
-        graph = _empty().add_nodes_from(self.nodes(data=True))
+        graph = self._empty().add_nodes_from(self.nodes(data=True))
         return graph.add_attributes(**self.graph)
 
-    def edge_subgraph(self: Any, edges: Iterable[tuple]) -> MultiDiGraph:
+    def edge_subgraph(self: Any, edges: Iterable[tuple]) -> Graph:
         """These edges (with keys), and the nodes at their ends."""
         kept = {tuple(edge) if len(edge) == 3 else (*edge, 0) for edge in edges}
         ends = {end for edge in kept for end in edge[:2]}
-        graph = _empty().add_nodes_from((n, self.nodes[n]) for n in self if n in ends)
+        graph = self._empty().add_nodes_from((n, self.nodes[n]) for n in self if n in ends)
         chosen = [e for e in self.edges(keys=True, data=True) if e[:3] in kept]
         return graph.add_edges_from(chosen).add_attributes(**self.graph)
 
-    def copy(self: Any, as_view: bool = False) -> MultiDiGraph:
+    def copy(self: Any, as_view: bool = False) -> Graph:
         """Itself: it never changes."""
         return self
 
-    def to_directed(self: Any, as_view: bool = False) -> MultiDiGraph:
+    def to_directed(self: Any, as_view: bool = False) -> Graph:
         """Itself."""
         return self
 
@@ -112,18 +115,6 @@ class NetworkxInterface:
         while key in keys:
             key += 1
         return key
-
-    def to_networkx(self: Any) -> Any:
-        """A networkx.MultiDiGraph equal to this graph, for algorithms that change graphs."""
-        from composit.multidigraph import to_networkx
-
-        return to_networkx(self)
-
-
-def _empty() -> MultiDiGraph:
-    from composit.multidigraph import MultiDiGraph
-
-    return MultiDiGraph()
 
 
 def network_error(message: str) -> Exception:

@@ -8,10 +8,11 @@ import re
 from typing import Any
 
 import composit._core as _core
-from composit import _opaque
+from composit import _opaque, _public_names
 from composit._core import LazyTensor, NotSupported, with_location
 from composit._mismatch import wrong
 from composit.evaluation import as_tensor, check_function
+from composit.numpy.manipulation import astype
 
 
 def _parameter_names(function: Any, count: int) -> list[str]:
@@ -105,13 +106,12 @@ def _call(function: Any, operands: tuple[Any, ...], attributes: dict[str, Any]) 
 
 def create_numpy_compute_function(name: str) -> Any:
     """composit.numpy's function of that name."""
-    from composit import numpy as cnp
-
     if not isinstance(name, str):
         raise TypeError(wrong(name, "A name of composit.numpy"))
-    if not hasattr(cnp, name):
-        raise AttributeError(wrong(name, "A name of composit.numpy"))
-    return getattr(cnp, name)
+    try:
+        return _public_names.find("composit.numpy", name)
+    except AttributeError:
+        raise AttributeError(wrong(name, "A name of composit.numpy")) from None
 
 
 create_numpy_binary_compute_function = create_numpy_compute_function
@@ -133,8 +133,6 @@ def create_from_numpy_compute_operation(
     result = wrap_as_operation()(operation)(*operands)
     if dtype_to_override is None:
         return result
-    from composit.numpy import astype
-
     return astype(result, dtype_to_override)
 
 

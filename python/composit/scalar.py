@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import composit._core as _core
+from composit import numpy as cnp
 from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
 from composit._mismatch import wrong
+from composit.numpy._ufunc import Ufunc, add_row
 
 __all__ = ["Expr", "Row", "all_rows", "find_row", "loop", "register"]
 
@@ -39,9 +41,6 @@ def register(
         softsign = composit.register("softsign", value=lambda x: x / (1 + abs(x)),
                                      doc="x / (1 + |x|)")
     """
-    from composit import numpy as cnp
-    from composit.numpy._ufunc import Ufunc
-
     if not isinstance(aliases, (tuple, list)):
         raise TypeError(wrong(aliases, "A sequence of names"))
     for each in (name, *aliases):
@@ -65,7 +64,7 @@ def register(
     row = _core.scalar.register_row(
         name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant
     )
-    ufunc = Ufunc(row)
+    ufunc = add_row(row)
     for each in (name, *aliases):
         setattr(cnp, each, ufunc)
     return ufunc

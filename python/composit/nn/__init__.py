@@ -1,5 +1,6 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
+from composit import _public_names
 from composit.nn import (
     activations,
     attention,
@@ -79,3 +80,5 @@ __all__ = [
     "with_values",
     "wrap_as_operation",
 ]
+
+_public_names.publish("composit.nn", globals())

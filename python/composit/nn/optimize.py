@@ -10,6 +10,7 @@ from composit._core import LazyTensor, with_location
 from composit._core.nn import Optimizer, Schedule
 from composit._mismatch import wrong
 from composit.evaluation import check_function, evaluate
+from composit.numpy.creation import asarray
 
 # A number, a tensor of no dimensions, a schedule, or any function of the step's number.
 Rate = float | LazyTensor | Schedule | Callable[[LazyTensor], Any]
@@ -24,8 +25,6 @@ def optimize(
     """The updated inputs, evaluated together, as new leaves under the old names.
 
     ValueError unless there are as many gradients as inputs, and as many values as either."""
-    from composit.numpy import asarray
-
     check_function("optimize", optimizer_function)
     for tensors in (inputs, gradients):
         if not hasattr(tensors, "__iter__"):

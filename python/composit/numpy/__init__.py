@@ -2,11 +2,11 @@
 
 import typing as _typing
 
-import composit._core as _core
+from composit import _public_names
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import (
-    _by_numpy,
+    _numpys_names,
     emath,
     fft,
     lib,
@@ -56,50 +56,8 @@ if _typing.TYPE_CHECKING:
 
 from composit.numpy.clipping import clip  # noqa: E402 (over the rows of these names)
 from composit.numpy.complex_parts import imag, real  # noqa: E402
-
-
-def round(a, decimals=0, out=None):
-    """Rounded to so many decimals, halves to even; negative ones are places before the point."""
-    from composit.numpy._ufunc import write_out
-
-    result = _core.numpy.round(a, _core.integer(decimals))
-    size = getattr(out, "size", result.size)
-    if size != result.size:
-        message = f"round: invalid output shape: {size} elements. {result.size} are required."
-        raise ValueError(_core.with_location(message))
-    return write_out("round", result, out, widens=True)
-
-
-around = round
-
-
-def where(condition, x=None, y=None, /):
-    """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
-    if x is None and y is None:
-        return manipulation.nonzero(condition)
-    if x is None or y is None:
-        message = "where: one of x and y is given. Both are required, or neither."
-        raise ValueError(_core.with_location(message))
-    try:
-        return _core.array_of(_core.numpy.apply("where", condition, x, y))
-    except TypeError as refusal:
-        return _by_numpy.created("where", refusal, condition, x, y)
-
-
-def result_type(*arrays_and_dtypes):
-    """The dtype that these promote to; Python scalars count by their kind only."""
-    import numpy as np
-
-    operands = [
-        a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes
-    ]
-    try:
-        return np.result_type(*operands)
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(_core.with_location(f"result_type: {error}")) from None
-
-
+from composit.numpy.rounding import around, round  # noqa: E402
+from composit.numpy.selecting import where  # noqa: E402
 from composit.operations import (  # noqa: E402
     create_from_numpy_compute_operation,
     create_numpy_binary_compute_function,
@@ -136,13 +94,13 @@ __all__ = [name for name in dir() if not name.startswith("_") and name not in _h
 
 def __getattr__(name):
     """Names that are NumPy's own, dtypes, and modules that are loaded when they are first used."""
-    if name in _by_numpy.MODULES:
+    if name in _numpys_names.MODULES:
         import importlib
 
         return importlib.import_module(f"composit.numpy.{name}")
     value = scalar_kinds.kind(name)
     if value is None:
-        value = _by_numpy.found(name)
+        value = _numpys_names.found(name)
     if value is None:
         raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")
     globals()[name] = value  # found at once the next time
@@ -150,4 +108,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *scalar_kinds.NAMES, *_by_numpy.names()})
+    return sorted({*globals(), *scalar_kinds.NAMES, *_numpys_names.names()})
+
+
+_public_names.publish("composit.numpy", globals())

@@ -12,7 +12,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyScalar, LazyTensor, with_location
-from composit.numpy._ufunc import refuse
+from composit.numpy._outputs import refuse
 from composit.numpy.creation import _converted, _layout, _shape
 
 _c = _core.numpy

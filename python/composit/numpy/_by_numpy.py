@@ -9,7 +9,6 @@ what depends on a placeholder is refused.
 from __future__ import annotations
 
 import functools
-import operator
 import os
 import sys
 import types
@@ -17,40 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit import _mismatch
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 
-# NumPy's functions that are called so, by their names in composit.numpy.
-FUNCTIONS = frozenset(
-    (
-        "array2string", "array_repr", "array_str", "asmatrix", "bmat", "busday_count",
-        "busday_offset", "datetime_as_string", "datetime_data", "frombuffer", "fromfile",
-        "fromregex", "fromstring", "genfromtxt", "info", "is_busday", "isnat", "load", "loadtxt",
-        "nested_iters", "save", "savetxt", "savez", "savez_compressed",
-    )
-)  # fmt: skip
-
-# What is NumPy's own: it takes no tensors, or takes them as any object with values.
-OWN = frozenset(
-    (
-        "__version__", "busdaycalendar", "ctypeslib", "dtype", "dtypes", "errstate", "exceptions",
-        "f2py", "False_", "finfo", "flatiter", "frompyfunc", "get_include", "get_printoptions",
-        "getbufsize", "geterr", "geterrcall", "iinfo", "index_exp", "little_endian", "matrix",
-        "memmap", "ndenumerate", "ndindex", "poly1d", "printoptions", "recarray", "record", "s_",
-        "ScalarType", "sctypeDict", "set_printoptions", "setbufsize", "seterr", "seterrcall",
-        "show_config", "show_runtime", "test", "True_", "typecodes",
-    )
-)  # fmt: skip
-
-# Modules of composit.numpy that are loaded when they are first used.
-MODULES = frozenset(("char", "ma", "rec", "strings", "testing", "typing"))
-
 _FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
-
-_OPERATORS = {
-    "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
-    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-}  # fmt: skip
 
 
 def values_of(function: str, value: Any) -> Any:
@@ -249,71 +217,6 @@ def ufunc_of_values(name: str, ufunc: Any, method: str, inputs: Any, options: An
         return made(result)
     results = zip(outputs, result)
     return tuple(made(value) if out is None else out for out, value in results)
-
-
-def operated(name: str, a: Any, b: Any) -> Any:
-    """What NumPy's operator makes of a and b, of which one is no number. Nothing is evaluated to
-    say that numbers are no texts, nor None."""
-    import numpy as np
-
-    tensor, other = (a, b) if isinstance(a, LazyTensor) else (b, a)
-    is_single = other is None or isinstance(other, (str, bytes))
-    if is_single and name in ("equal", "not_equal"):
-        from composit.numpy import full
-
-        return full(tensor.shape, name == "not_equal", bool)
-    if not tensor.has_value() and not isinstance(other, np.ndarray):
-        return NotImplemented
-    function = _OPERATORS.get(name) or getattr(np, name)
-    try:
-        return called(name, function, (a, b), {})
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(with_location(f"{name}: {error}")) from None
-
-
-_CLASSES = (OverflowError, TypeError, ValueError)
-
-
-def stored(value: Any, dtype: Any, function: str = "set_item") -> Any:
-    """The elements of lists, texts and other objects, as NumPy writes them into arrays of a dtype:
-    one by one, so that a NaN is no integer."""
-    from composit.numpy.creation import _holds_tensors, asarray
-
-    if isinstance(value, (list, tuple)) and _holds_tensors(value):
-        return asarray(value)
-    import numpy as np
-
-    try:
-        return np.asarray(value, dtype)
-    except _CLASSES as error:
-        kind = next(known for known in _CLASSES if isinstance(error, known))
-        # What Python says of one element.
-        pythons = ("argument must be", "could not convert", "invalid literal")
-        if any(words in str(error) for words in pythons):
-            required = "An array of booleans, integers, floats or complex numbers"
-            raise kind(_mismatch.wrong(value, required, function)) from None
-        raise kind(with_location(f"{function}: {str(error).rstrip('.')}.")) from None
-
-
-def found(name: str) -> Any:
-    """What composit.numpy has of NumPy under this name; None where it has nothing."""
-    import numpy as np
-
-    if name in OWN:
-        return getattr(np, name, None)
-    if name == "nditer":
-        from composit.numpy._iterating import nditer
-
-        return nditer
-    if name in FUNCTIONS and hasattr(np, name):
-        return of_values(name, getattr(np, name))
-    return None
-
-
-def names() -> frozenset[str]:
-    """What composit.numpy has beside the names of its own modules."""
-    return FUNCTIONS | OWN | MODULES | {"nditer"}
 
 
 def module_of(module: Any, names: dict[str, Any]) -> Callable[[str], Any]:

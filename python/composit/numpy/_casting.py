@@ -6,6 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
 
 _RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 _ORDERS = ("C", "F", "A", "K")
@@ -95,8 +96,6 @@ def operands_in(function: str, operands: Any, dtype: Any, casting: str) -> list[
     if is_usual(casting) and dtype is None:
         return list(operands)
     import numpy as np
-
-    from composit.numpy import asarray
 
     tensors = [asarray(x) for x in operands]
     dtypes = [x.dtype for x in tensors]

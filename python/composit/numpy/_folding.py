@@ -12,7 +12,11 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.loops import fori_loop
 from composit.numpy._ufunc_types import resolved, twin
+from composit.numpy.creation import asarray, full
+from composit.numpy.manipulation import broadcast_to, concatenate, moveaxis, reshape, transpose
+from composit.numpy.selecting import where
 
 # However it is bracketed, the result has the same bits (equal operands give the first).
 ASSOCIATIVE = frozenset(
@@ -30,12 +34,6 @@ _UNROLLED = 16  # longer folds are loops
 
 class NoValue:
     """That no initial value was given: None means that there is to be none."""
-
-
-def _cnp() -> Any:
-    from composit import numpy
-
-    return numpy
 
 
 def check_binary(ufunc: Any, method: str) -> None:
@@ -98,9 +96,9 @@ def loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any, out: Any = None) -> Any:
 def _at_front(x: LazyTensor, axes: tuple[int, ...]) -> LazyTensor:
     """The axes as one, before the others."""
     kept = [d for d in range(x.ndim) if d not in axes]
-    moved = _cnp().transpose(x, (*axes, *kept))
+    moved = transpose(x, (*axes, *kept))
     count = int(np.prod([x.shape[d] for d in axes], dtype=np.int64))
-    return _cnp().reshape(moved, (count, *(x.shape[d] for d in kept)))
+    return reshape(moved, (count, *(x.shape[d] for d in kept)))
 
 
 def _fold(f: Any, x: LazyTensor, start: Any) -> LazyTensor:
@@ -110,7 +108,7 @@ def _fold(f: Any, x: LazyTensor, start: Any) -> LazyTensor:
             even = x.shape[0] // 2 * 2
             rest = x[even:]
             x = f(x[0:even:2], x[1:even:2])
-            x = _cnp().concatenate([x, rest]) if rest.shape[0] else x
+            x = concatenate([x, rest]) if rest.shape[0] else x
         return x[0] if start is None else f(start, x[0])
     first = 0 if start is not None else 1
     total = x[0] if start is None else start
@@ -118,8 +116,6 @@ def _fold(f: Any, x: LazyTensor, start: Any) -> LazyTensor:
         for i in range(first, x.shape[0]):
             total = f(total, x[i])
         return total
-    from composit.loops import fori_loop
-
     return fori_loop(first, x.shape[0], lambda i, total: f(total, x[i]), total)
 
 
@@ -128,8 +124,8 @@ def reduce(
     out: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """The function between all elements along axes."""
-    cnp, name = _cnp(), ufunc.__name__
-    x = cnp.asarray(array)
+    name = ufunc.__name__
+    x = asarray(array)
     axes = axes_of(axis, x.ndim)
     identity = ufunc.identity
     loop = loop_dtype(ufunc, x, dtype, out)
@@ -143,7 +139,7 @@ def reduce(
     if identity is not None:  # -1 stands for all bits
         identity = np.asarray(identity).astype(loop)
     start = identity if initial is NoValue else initial
-    mask = None if where is True else cnp.broadcast_to(cnp.asarray(where), x.shape)
+    mask = None if where is True else broadcast_to(asarray(where), x.shape)
     if mask is not None and start is None:
         raise ValueError(
             with_location(
@@ -160,7 +156,7 @@ def reduce(
     begin: Any = None
     # NumPy begins with the first element where no value was given and none is masked out.
     if start is not None and (initial is not NoValue or mask is not None or items.shape[0] == 0):
-        begin = cnp.full(kept, start, dtype=loop)
+        begin = full(kept, start, dtype=loop)
     if items.shape[0] == 0:
         result = begin
     elif mask is None:
@@ -171,48 +167,44 @@ def reduce(
     result = result.astype(loop)
     if keepdims:
         shape = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
-        result = cnp.reshape(result, shape)
+        result = reshape(result, shape)
     return result
 
 
 def _masked_fold(f: Any, x: LazyTensor, mask: LazyTensor, begin: Any, filler: Any) -> LazyTensor:
     """The filler changes nothing: it is the identity, or what the fold begins with, which may be
     applied again and again to all functions that are associative and have no identity."""
-    cnp = _cnp()
     if f.__name__ in ASSOCIATIVE:
-        return _fold(f, cnp.where(mask, x, filler), begin)
-    from composit.loops import fori_loop
+        return _fold(f, where(mask, x, filler), begin)
 
     def step(i: Any, total: LazyTensor) -> LazyTensor:
-        return cnp.where(mask[i], f(total, x[i]), total)
+        return where(mask[i], f(total, x[i]), total)
 
     return fori_loop(0, x.shape[0], step, begin)
 
 
 def accumulate(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any = None) -> LazyTensor:
     """Running results along an axis."""
-    cnp = _cnp()
-    x = cnp.asarray(array)
+    x = asarray(array)
     axis = _one_axis(axis, x.ndim, "accumulate")
     loop = loop_dtype(ufunc, x, dtype, out)
     items = _at_front(x.astype(loop), (axis,))
-    return cnp.moveaxis(_running(ufunc, items).astype(loop), 0, axis)
+    return moveaxis(_running(ufunc, items).astype(loop), 0, axis)
 
 
 def _running(f: Any, x: LazyTensor) -> LazyTensor:
-    cnp, n = _cnp(), x.shape[0]
+    n = x.shape[0]
     if f.__name__ in ASSOCIATIVE:
         distance = 1
         while distance < n:
-            x = cnp.concatenate([x[:distance], f(x[:-distance], x[distance:])])
+            x = concatenate([x[:distance], f(x[:-distance], x[distance:])])
             distance *= 2
         return x
     if n <= _UNROLLED:
         totals = [x[i : i + 1] for i in range(min(n, 1))]
         for i in range(1, n):
             totals.append(f(totals[-1], x[i : i + 1]))
-        return cnp.concatenate(totals) if totals else x
-    from composit.loops import fori_loop
+        return concatenate(totals) if totals else x
 
     def step(i: Any, state: Any) -> Any:
         total, totals = state
@@ -229,8 +221,7 @@ def reduceat(
 ) -> LazyTensor:
     """The reduction from each index up to the next one, or the element there if that is not
     behind it. The indices are evaluated."""
-    cnp = _cnp()
-    x = cnp.asarray(array)
+    x = asarray(array)
     dtype = None if dtype is None else _core.dtype_of(dtype)
     axis = _one_axis(axis, x.ndim, "reduceat")
     places = np.asarray(indices.evaluated() if isinstance(indices, LazyTensor) else indices)
@@ -247,14 +238,14 @@ def reduceat(
             raise IndexError(
                 with_location(f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {n})")
             )
-    items = cnp.moveaxis(x, axis, 0)
+    items = moveaxis(x, axis, 0)
     loop = loop_dtype(ufunc, x, dtype, out)
     parts = []
     for begin, end in zip(places, [*places[1:], n]):
         part = items[int(begin) : int(end)] if begin < end else items[int(begin) : int(begin) + 1]
         parts.append(ufunc.reduce(part, axis=0, dtype=loop, keepdims=True).astype(loop))
-    result = cnp.concatenate(parts) if parts else items[:0].astype(loop)
-    return cnp.moveaxis(result, 0, axis)
+    result = concatenate(parts) if parts else items[:0].astype(loop)
+    return moveaxis(result, 0, axis)
 
 
 def name_of_at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> str:
@@ -277,7 +268,7 @@ def _dtype_alone(value: Any) -> Any:
 def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:
     """a[indices] = f(a[indices], …) as if for one index after the other: where one is met again,
     its element is changed again. The indices are evaluated."""
-    cnp, numpys = _cnp(), twin(ufunc.__name__)
+    numpys = twin(ufunc.__name__)
     if ufunc.nout != 1:
         raise ValueError(with_location("Only single output ufuncs supported at this time"))
     if isinstance(a, np.ndarray) and numpys is not None:
@@ -293,7 +284,7 @@ def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:
         )
         raise ValueError(with_location(said))
     places = np.arange(a.size).reshape(a.shape)[_known(indices)]
-    given = [cnp.broadcast_to(cnp.asarray(each), places.shape).reshape(-1) for each in operands]
+    given = [broadcast_to(asarray(each), places.shape).reshape(-1) for each in operands]
     flat, places = a.reshape(-1), places.reshape(-1)
     for which in _rounds(places):
         where = places[which]

@@ -7,77 +7,17 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
-from composit.numpy import _casting, _folding
+from composit._core import LazyTensor, with_location
+from composit.numpy import _casting, _folding, reductions
 from composit.numpy._folding import NoValue
+from composit.numpy._outputs import masked_by, refuse, the_output, write_out
 from composit.numpy._overrides import overridable
 from composit.numpy._ufunc_types import Facts, answers, in_signature
+from composit.numpy.creation import asarray
+from composit.numpy.manipulation import broadcast_to, reshape
 
 _apply = _core.numpy.apply
 _apply_in = _core.numpy.apply_in
-
-
-def refuse(function: str, **arguments: Any) -> None:
-    """NotSupported for the first argument that was given (is not None)."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise NotSupported(
-                with_location(f"{function}: {name}={value!r} is not supported yet. Leave it out.")
-            )
-
-
-def the_output(out: Any) -> Any:
-    """out= itself, or the only entry of the tuple that ufuncs take."""
-    if not isinstance(out, tuple):
-        return out
-    if len(out) != 1:
-        raise ValueError(
-            with_location("The 'out' tuple must have exactly one entry per ufunc output")
-        )
-    return out[0]
-
-
-def write_out(
-    function: str, result: LazyTensor, out: Any, casting: str = "same_kind", widens: bool = False
-) -> Any:
-    """The result written over `out`, as NumPy's out= does: cast by the rule, and broadcast where
-    the function `widens`, as ufuncs do."""
-    if out is None:
-        return result
-    import numpy as np
-
-    out = the_output(out)
-    if out is None:
-        return result
-    if not isinstance(out, (LazyTensor, np.ndarray)) or isinstance(out, LazyScalar):
-        raise TypeError(with_location("return arrays must be of ArrayType"))
-    if widens and result.shape != out.shape and _fits_into(result.shape, out.shape):
-        result = _core.numpy.broadcast_to(result, out.shape)
-    if not _casting.is_usual(casting):
-        result = _casting.cast_output(function, result, out, casting)
-    if isinstance(out, LazyTensor):
-        out.check_writeable()
-        out.replaced(_core.fitted(function, result, out))
-        return out
-    if out.shape != result.shape:
-        raise ValueError(
-            with_location(
-                f"{function}: out has shape {out.shape}, the result {result.shape}. Equal shapes "
-                "are required."
-            )
-        )
-    values = result.evaluated()
-    try:
-        np.copyto(out, values, casting="same_kind")
-    except (TypeError, ValueError) as error:  # what out holds, or that it is read-only
-        raise type(error)(with_location(f"{function}: {error}")) from None
-    return out
-
-
-def _fits_into(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
-    """Whether broadcasting makes the shape the wide one."""
-    behind = wide[len(wide) - len(shape) :]
-    return len(shape) <= len(wide) and all(a in (1, b) for a, b in zip(shape, behind))
 
 
 class Elementwise(Facts):
@@ -165,8 +105,6 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> LazyTensor:
         """Running results along an axis."""
-        from composit import numpy as cnp
-
         _folding.check_binary(self, "accumulate")
         array, target = _as_tensor(array), the_output(out)
         running = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
@@ -176,7 +114,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         else:
             if dtype is not None or hasattr(target, "dtype"):
                 dtype = _folding.loop_dtype(self, array, dtype, target)
-            result = getattr(cnp, running)(array, axis, dtype)
+            result = getattr(reductions, running)(array, axis, dtype)
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -192,11 +130,9 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
         """The function of all pairs."""
-        from composit import numpy as cnp
-
         _folding.check_binary(self, "outer")
-        a, b = cnp.asarray(a), cnp.asarray(b)
-        return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
+        a, b = asarray(a), asarray(b)
+        return self(reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
     @overridable
     def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
@@ -240,8 +176,6 @@ def _reduced(
     name: str, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
 ) -> LazyTensor:
     """One of these, with what the ufunc's method takes and the function does not."""
-    from composit import numpy as cnp
-
     axis = _folding.axes_of(axis, array.ndim)
     options: dict[str, Any] = {}
     if name in ("add", "multiply"):
@@ -258,8 +192,8 @@ def _reduced(
     elif initial is not NoValue:
         options["initial"] = initial
     if where is not True:
-        options["where"] = cnp.broadcast_to(cnp.asarray(where), array.shape)
-    return getattr(cnp, _reductions[name])(array, axis=axis, keepdims=keepdims, **options)
+        options["where"] = broadcast_to(asarray(where), array.shape)
+    return getattr(reductions, _reductions[name])(array, axis=axis, keepdims=keepdims, **options)
 
 
 class PairUfunc(Elementwise):
@@ -316,12 +250,10 @@ class PairUfunc(Elementwise):
     @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> tuple[Any, Any]:
         """The function of all pairs."""
-        from composit import numpy as cnp
-
         if self.nin != 2:
             _folding.check_binary(self, "outer")
-        a, b = cnp.asarray(a), cnp.asarray(b)
-        return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
+        a, b = asarray(a), asarray(b)
+        return self(reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
     @overridable
     def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
@@ -386,43 +318,35 @@ def _is_weak(value: Any) -> bool:
     return type(value) in (bool, int, float, complex)
 
 
-def masked_by(function: str, result: LazyTensor, where: Any, out: Any) -> LazyTensor:
-    """The result where `where` holds; elsewhere what `out` has, or zeros without one (NumPy leaves
-    there what was in memory)."""
-    if where is True:
-        return result
-    out = the_output(out)
-    if out is None:
-        return _apply("where", where, result, _core.numpy.astype(0, result.dtype))
-    out = _as_tensor(out)
-    if _fits_into(result.shape, out.shape):
-        result = _core.numpy.broadcast_to(result, out.shape)
-    return _apply("where", where, _core.fitted(function, result, out), out)
+_known: dict[str, Ufunc | PairUfunc] = {}  # by all of their names
+_core.provide("ufunc", _known.__getitem__)
 
 
-def _by_name(name: str) -> Ufunc:
-    from composit import numpy as cnp
+def _by_name(name: str) -> Ufunc | PairUfunc:
+    return _known[name]
 
-    return getattr(cnp, name)
+
+def add_row(row: Any) -> Ufunc:
+    """The ufunc of a row of the table, under the row's names."""
+    ufunc = Ufunc(row)
+    _known.update(dict.fromkeys((row.name, *row.aliases), ufunc))
+    return ufunc
 
 
 def _as_tensor(value: Any) -> LazyTensor:
-    from composit import numpy as cnp
-
-    return value if isinstance(value, LazyTensor) else cnp.asarray(value)
+    return value if isinstance(value, LazyTensor) else asarray(value)
 
 
 def ufuncs() -> dict[str, Ufunc | PairUfunc]:
     """Every row of the table, by name and by alias, and what NumPy makes of two rows."""
     single: dict[str, Ufunc] = {}
     for row in _core.scalar.all_rows():
-        ufunc = Ufunc(row)
-        for name in (row.name, *row.aliases):
-            single[name] = ufunc
+        single |= dict.fromkeys((row.name, *row.aliases), add_row(row))
     pairs = {
         "divmod": ("divmod_quotient", "divmod_remainder"),
         "frexp": ("frexp_mantissa", "frexp_exponent"),
         "modf": ("modf_fraction", "modf_integer"),
     }
     made = {name: PairUfunc(name, single[a], single[b]) for name, (a, b) in pairs.items()}
+    _known.update(made)
     return {**single, **made}

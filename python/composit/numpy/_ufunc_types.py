@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
 
 
 def twin(name: str) -> Any:
@@ -56,9 +57,7 @@ def in_signature(
     dtypes = (*map(given_dtype, operands), *(None,) * ufunc.nout)
     given = sig if signature is None else signature
     loop = resolved(ufunc, dtypes, signature=given, casting=casting)
-    from composit import numpy as cnp
-
-    return tuple(cnp.asarray(each).astype(to) for each, to in zip(operands, loop))
+    return tuple(asarray(each).astype(to) for each, to in zip(operands, loop))
 
 
 class Facts:

@@ -7,7 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _casting, _core_axes
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import _check_count, asarray
 from composit.numpy.manipulation import _joinable, _sections, _sequence
 

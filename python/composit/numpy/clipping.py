@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
-from composit.numpy._ufunc import masked_by, refuse, write_out
+from composit.numpy._outputs import masked_by, refuse, write_out
 from composit.numpy.creation import asarray
 
 _not_given: Any = object()

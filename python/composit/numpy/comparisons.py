@@ -8,7 +8,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
 _c = _core.numpy

@@ -8,7 +8,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.reductions import _running_dtype
 

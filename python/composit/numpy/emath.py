@@ -7,6 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit.numpy.complex_parts import isreal
 from composit.numpy.creation import asarray
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log2", "log10", "logn", "power", "sqrt"]
@@ -33,9 +34,7 @@ def _is_any(function: str, x: LazyTensor, condition: LazyTensor) -> bool:
 
 
 def _is_real(x: LazyTensor) -> LazyTensor:
-    from composit import numpy as cnp
-
-    return cnp.isreal(x)
+    return isreal(x)
 
 
 def _complex(x: LazyTensor) -> LazyTensor:

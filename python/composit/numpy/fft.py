@@ -10,7 +10,7 @@ import composit._core as _core
 from composit import devices
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
 _c = _core.fft

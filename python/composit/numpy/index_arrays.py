@@ -8,7 +8,7 @@ import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments
-from composit.numpy.creation import _downwards, _upwards, arange
+from composit.numpy.creation import _downwards, _upwards, arange, asarray
 
 _c = _core.numpy
 
@@ -90,8 +90,6 @@ def fromfunction(
 
 def ix_(*args: Any) -> tuple[LazyTensor, ...]:
     """Sequences along axes of their own, which select their cross product."""
-    from composit.numpy import asarray
-
     sequences = []
     for sequence in args:
         given = asarray(sequence)

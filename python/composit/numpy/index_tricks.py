@@ -10,6 +10,8 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import arange, array, asarray, linspace, zeros
+from composit.numpy.manipulation import broadcast_to, concatenate, reshape, stack
 
 __all__ = ["c_", "mgrid", "ogrid", "r_"]
 
@@ -55,8 +57,6 @@ class _Grid:
         return f"composit.numpy.{self._name}"
 
     def __getitem__(self, key: Any) -> Any:
-        from composit import numpy as cnp
-
         if not isinstance(key, tuple):
             return self._one(key)
         lines = [_line(self._name, part) for part in key]
@@ -68,25 +68,23 @@ class _Grid:
             raise ValueError(with_location(message))
         axes = []
         for axis, (count, (_, start, step, _)) in enumerate(zip(counts, lines)):
-            points = cnp.arange(max(0, count)).astype(dtype)
-            points = cnp.reshape(points, [-1 if axis == d else 1 for d in range(len(key))])
+            points = arange(max(0, count)).astype(dtype)
+            points = reshape(points, [-1 if axis == d else 1 for d in range(len(key))])
             axes.append((points * step + start).astype(dtype))
         if self._is_open:
             return tuple(axes)
         if not axes:
-            return cnp.zeros((0,), dtype)
-        return cnp.stack([cnp.broadcast_to(axis, counts) for axis in axes])
+            return zeros((0,), dtype)
+        return stack([broadcast_to(axis, counts) for axis in axes])
 
     def _one(self, part: Any) -> LazyTensor:
-        from composit import numpy as cnp
-
         start, stop, step = _bounds(self._name, part)
         if stop is None:
             start, stop = 0, start
         if not _is_count(step):
-            return cnp.arange(start, stop, step)
+            return arange(start, stop, step)
         count, start, step, _ = _line(self._name, part)
-        points = cnp.arange(count).astype(np.result_type(start, stop, 1.0))
+        points = arange(count).astype(np.result_type(start, stop, 1.0))
         return points * step + start
 
 
@@ -105,8 +103,6 @@ class _Joined:
         return 0
 
     def __getitem__(self, key: Any) -> LazyTensor:
-        from composit import numpy as cnp
-
         if isinstance(key, str):
             self._directive("r")  # the whole is a matrix in words
         parts = list(key) if isinstance(key, tuple) else [key]
@@ -122,7 +118,7 @@ class _Joined:
             message = f"{self._name}: need at least one array to concatenate"
             raise ValueError(with_location(message))
         dtype = np.result_type(*dtypes)
-        return cnp.concatenate([cnp.array(x, dtype=dtype, ndmin=rank) for x in made], axis=axis)
+        return concatenate([array(x, dtype=dtype, ndmin=rank) for x in made], axis=axis)
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         """axis, rank and place of a text such as "0,2" or "1"."""
@@ -138,25 +134,23 @@ class _Joined:
         return (*numbers, *self._defaults[len(numbers) :])  # type: ignore[return-value]
 
     def _array(self, part: Any, rank: int, place: int) -> LazyTensor:
-        from composit import numpy as cnp
-
         if isinstance(part, slice):
             start, stop, step = _bounds(self._name, part)
             if _is_count(step):
-                line = cnp.linspace(start, stop, num=int(abs(step)))
+                line = linspace(start, stop, num=int(abs(step)))
             else:
-                line = cnp.arange(start, stop, step)
-            line = cnp.array(line, ndmin=rank)
+                line = arange(start, stop, step)
+            line = array(line, ndmin=rank)
             return line if rank < 2 or place == -1 else _c.swapaxes(line, -1, place)
-        array = cnp.asarray(part)
-        missing = rank - array.ndim
-        array = cnp.array(array, ndmin=rank)
+        given = asarray(part)
+        missing = rank - given.ndim
+        widened = array(given, ndmin=rank)
         if missing <= 0 or place == -1:
-            return array
+            return widened
         # New axes come first; those that the array has go where `place` says.
         at = place + missing + 1 if place < 0 else place
         axes = list(range(rank))
-        return array.transpose(axes[:at] + axes[missing:] + axes[at:missing])
+        return widened.transpose(axes[:at] + axes[missing:] + axes[at:missing])
 
 
 def _is_number(part: Any) -> bool:

@@ -99,3 +99,17 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     """The order of contractions that einsum would best take, and a table about it."""
     shapes = [_empty_like(a) if isinstance(a, LazyTensor) else a for a in operands]
     return _asked("einsum_path", *shapes, optimize=optimize, einsum_call=einsum_call)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The dtype that these promote to; Python scalars count by their kind only."""
+    import numpy as np
+
+    operands = [
+        a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes
+    ]
+    try:
+        return np.result_type(*operands)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(with_location(f"result_type: {error}")) from None

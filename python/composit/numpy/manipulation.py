@@ -11,7 +11,8 @@ import composit._core as _core
 from composit import _mismatch, devices
 from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy import _arguments, _by_numpy, _casting
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import write_out
+from composit.numpy.creation import asarray
 
 _c = _core.numpy
 
@@ -202,13 +203,14 @@ def stack(
     return write_out("stack", _c.stack(_joinable(arrays, dtype, casting), axis, dtype), out)
 
 
+_core.provide("stack", stack)
+
+
 def _joinable(arrays: Any, dtype: Any, casting: Any) -> Any:
     """Parts to be joined, in the dtype that is asked for, as far as the rule allows it."""
     if _casting.is_usual(casting) and dtype is None:
         return arrays
     import numpy as np
-
-    from composit.numpy import asarray
 
     if not hasattr(arrays, "__iter__"):
         raise TypeError(_mismatch.wrong(arrays, "A sequence of arrays"))
@@ -465,8 +467,6 @@ def nonzero(a: Any) -> tuple[LazyTensor, ...]:
 
 def shape(a: Any) -> tuple[int, ...]:
     """a.shape"""
-    from composit.numpy import asarray
-
     return asarray(a).shape
 
 

@@ -8,8 +8,8 @@ import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _casting
-from composit.numpy._ufunc import the_output as _the_output
-from composit.numpy._ufunc import write_out
+from composit.numpy._outputs import the_output as _the_output
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.reductions import (
     _ddof,

@@ -12,6 +12,9 @@ import numpy as np
 import composit._core as _core
 from composit import _mismatch, _opaque
 from composit._core import LazyTensor, with_location
+from composit.numpy import reductions, sorting
+from composit.numpy.creation import asarray, linspace
+from composit.operations import wrap_as_operation
 
 __all__ = ["pad"]
 
@@ -22,7 +25,10 @@ _OPTIONS = {
     "mean": "stat_length", "median": "stat_length", "minimum": "stat_length",
     "reflect": "reflect_type", "symmetric": "reflect_type", "edge": "", "wrap": "", "empty": "",
 }  # fmt: skip
-_STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+_STATISTICS: dict[str, Any] = {
+    "maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean,
+    "median": sorting.median,
+}  # fmt: skip
 _Pair = tuple[Any, Any]
 
 
@@ -72,8 +78,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
     """Elements added around: constant, edge, linear_ramp, maximum, mean, median, minimum, reflect,
     symmetric, wrap, or empty, which are zeros here; or by a function, which is called with NumPy's
     vectors when the result is evaluated."""
-    from composit.numpy import asarray
-
     array = asarray(array)
     widths = _widths(pad_width, array.ndim)
     if callable(mode):
@@ -131,8 +135,6 @@ _calling_of_before = functools.lru_cache(maxsize=128)(_calling)
 def _one_node(
     array: LazyTensor, widths: list[tuple[int, int]], mode: str, options: dict[str, Any]
 ) -> LazyTensor:
-    from composit.operations import wrap_as_operation
-
     rank = array.ndim
     if mode == "constant":
         values = _pairs("constant_values", options["constant_values"], rank)
@@ -211,10 +213,8 @@ def _constant(array: LazyTensor, axis: int, width: int, value: Any) -> LazyTenso
 
 def _ramp(array: LazyTensor, axis: int, width: int, end: Any, side: int) -> LazyTensor:
     """From the end to the edge, which is not reached."""
-    from composit import numpy as cnp
-
     edge = _part(array, axis, slice(-1, None) if side else slice(0, 1))
-    line = cnp.linspace(
+    line = linspace(
         end, _c.squeeze(edge, axis), width, endpoint=False, dtype=array.dtype, axis=axis
     )
     return _c.flip(line, axis) if side else line
@@ -224,13 +224,11 @@ def _statistic(
     array: LazyTensor, axis: int, width: int, length: int | None, side: int, mode: str
 ) -> LazyTensor:
     """Of so many elements at an edge: one value for all that is added beside them."""
-    from composit import numpy as cnp
-
     count = array.shape[axis]
     length = count if length is None else min(length, count)
     part = _part(array, axis, slice(count - length, count) if side else slice(0, length))
-    value = getattr(cnp, _STATISTICS[mode])(part, axis=axis, keepdims=True)
+    value = _STATISTICS[mode](part, axis=axis, keepdims=True)
     if array.dtype.kind in "iu":
-        value = cnp.round(value)
+        value = _c.round(value, 0)
     shape = (*array.shape[:axis], width, *array.shape[axis + 1 :])
     return _c.broadcast_to(_c.astype(value, array.dtype), shape)

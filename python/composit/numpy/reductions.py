@@ -8,9 +8,10 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.numpy import _casting
-from composit.numpy._ufunc import the_output as _the_output
-from composit.numpy._ufunc import write_out
-from composit.numpy.creation import asarray
+from composit.numpy._outputs import the_output as _the_output
+from composit.numpy._outputs import write_out
+from composit.numpy.creation import asarray, ones_like
+from composit.numpy.manipulation import broadcast_to, ndim, reshape
 
 _c = _core.numpy
 
@@ -184,8 +185,6 @@ def average(
         raise ZeroDivisionError(with_location("average: division by zero: there are no averages."))
     if not returned:
         return result
-    from composit.numpy import asarray, broadcast_to, ndim, ones_like, reshape
-
     if weights is None:
         weights = ones_like(a)
     elif ndim(weights) == 1 < ndim(a):  # along the axis

@@ -7,9 +7,10 @@ from typing import Any
 import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy import _arguments, _by_numpy, _casting
-from composit.numpy._ufunc import write_out
+from composit.numpy import _arguments, _by_numpy, _casting, _other_objects
+from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
+from composit.numpy.manipulation import nonzero
 
 _c = _core.numpy
 
@@ -123,7 +124,7 @@ def _elements(values: Any, arr: Any) -> Any:
     kind = getattr(getattr(arr, "dtype", None), "kind", "f")
     if not isinstance(values, float) or kind not in "iu":
         return values
-    return _by_numpy.stored(values, arr.dtype, "insert")
+    return _other_objects.stored(values, arr.dtype, "insert")
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> LazyTensor:
@@ -141,3 +142,16 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> LazyTensor:
     """func(a, axis) for one axis after another."""
     _arguments.check_array(a)
     return _c.apply_over_axes(_function(func), a, axes)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        message = "where: one of x and y is given. Both are required, or neither."
+        raise ValueError(with_location(message))
+    try:
+        return _core.array_of(_core.numpy.apply("where", condition, x, y))
+    except TypeError as refusal:
+        return _by_numpy.created("where", refusal, condition, x, y)

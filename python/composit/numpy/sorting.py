@@ -8,7 +8,7 @@ import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _by_numpy
-from composit.numpy._ufunc import refuse, write_out
+from composit.numpy._outputs import refuse, write_out
 
 _c = _core.numpy
 

@@ -7,7 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyScalar, LazyTensor
-from composit.numpy import _arguments, _by_numpy
+from composit.numpy import _arguments, _other_objects
 
 _c = _core.numpy
 
@@ -34,7 +34,7 @@ def _listed(function: str, value: Any, dtype: Any) -> Any:
     """The elements of lists, and Python's numbers and texts, in a dtype, by the rules of asarray,
     as NumPy takes them; others as is."""
     is_array = hasattr(value, "dtype") or hasattr(value, "__array__")
-    return value if is_array else _by_numpy.stored(value, dtype, function)
+    return value if is_array else _other_objects.stored(value, dtype, function)
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import composit
 from composit import _core, nn, random
 from composit import numpy as cnp
-from composit.numpy import _by_numpy
+from composit.numpy import _numpys_names
 from composit.types import LazyTensor
 
 ALLOWED = (
@@ -86,7 +86,7 @@ def public(module):
 
 
 # What NumPy computes says what NumPy says, and writes files.
-FUNCTIONS = [(cnp, name) for name in public(cnp) if name not in _by_numpy.names()] + [
+FUNCTIONS = [(cnp, name) for name in public(cnp) if name not in _numpys_names.names()] + [
     (nn, name) for name in nn.__all__ if name not in WRITING
 ]
 FUNCTIONS += [

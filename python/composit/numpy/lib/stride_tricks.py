@@ -6,6 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
 from composit.numpy.manipulation import broadcast_to, sliding_window_view
 
 __all__ = ["as_strided", "broadcast_to", "sliding_window_view"]
@@ -17,8 +18,6 @@ def as_strided(
     """Elements of the memory of x, from where x begins, at steps of so many bytes: a view, which
     can be written if it is `writeable`. ValueError for steps between elements, and where there are
     no elements."""
-    from composit.numpy import asarray
-
     tensor = asarray(x)
     size = tensor.dtype.itemsize
     lengths = tensor.shape if shape is None else tuple(_core.integers(shape))

@@ -10,6 +10,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
 
 _c = _core.polynomial
 
@@ -23,8 +24,6 @@ def _integer(function: str, value: Any, what: str) -> int:
 
 
 def _check_numbers(function: str, c: Any) -> None:
-    from composit.numpy.creation import asarray
-
     if asarray(c).dtype == bool:
         message = f"{function}: Coefficient arrays have no common type: c is bool."
         raise ValueError(with_location(f"{message} Numbers are required."))
@@ -35,8 +34,6 @@ def functions(basis: Any, prefix: str) -> dict[str, Any]:
 
     def val(x: Any, c: Any, tensor: bool = True) -> LazyTensor:
         """The series with coefficients c at x."""
-        from composit.numpy.creation import asarray
-
         return _c.val(basis, asarray(x) if isinstance(x, (list, tuple)) else x, c, bool(tensor))
 
     def val2d(x: Any, y: Any, c: Any) -> LazyTensor:
@@ -115,8 +112,6 @@ def functions(basis: Any, prefix: str) -> dict[str, Any]:
 
 
 def _at_points(name: str, val: Any, c: Any, *points: Any) -> LazyTensor:
-    from composit.numpy.creation import asarray
-
     x, *others = (asarray(point) for point in points)
     if any(other.shape != x.shape for other in others):
         names = "x, y, z" if len(points) == 3 else "x, y"

@@ -12,6 +12,8 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
+from composit.numpy._outputs import the_output
+from composit.numpy.creation import asarray
 
 float64, float32 = np.dtype(np.float64), np.dtype(np.float32)
 int64 = np.dtype(np.int64)
@@ -20,8 +22,6 @@ int64 = np.dtype(np.int64)
 def written(function: str, out: Any, size: Any, dtype: Any, draw: Any, is_exact: bool) -> Any:
     """draw(shape) in `out`, which must have this dtype, and this size if there is one; an array in
     Fortran's order is filled in that order, but for draws of broadcast parameters."""
-    from composit.numpy._ufunc import the_output
-
     out = the_output(out)
     if not isinstance(out, (np.ndarray, LazyTensor)):
         raise TypeError(with_location(f"{function}: out is {out!r}. An array is required."))
@@ -71,8 +71,6 @@ def population(a: Any, axis: Any = 0) -> tuple[int, Any]:
 
 def tensor_or_array(a: Any, array: np.ndarray | None = None) -> Any:
     """As a tensor, if its dtype has numbers; else the array, whose elements NumPy moves."""
-    from composit.numpy.creation import asarray
-
     if isinstance(a, LazyTensor):
         return a
     array = np.asarray(a) if array is None else array
@@ -134,7 +132,6 @@ def with_covariance(
     is_legacy: bool = False,
 ) -> LazyTensor:  # fmt: skip
     """multivariate_normal, from normal(shape): NumPy's own sums of products, for its bits."""
-    from composit.numpy.creation import asarray
 
     @in_default_state
     def fail(message: str, kind: type[Exception] = ValueError) -> None:

@@ -1,0 +1,63 @@
+"""Operators and assignments between tensors and what no tensor holds: texts, None, objects, arrays
+of them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import composit._core as _core
+from composit import _mismatch
+from composit._core import LazyTensor, with_location
+from composit.numpy._by_numpy import called
+from composit.numpy.creation import _holds_tensors, asarray, full
+
+_OPERATORS = {
+    "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
+
+
+def operated(name: str, a: Any, b: Any) -> Any:
+    """What NumPy's operator makes of a and b, of which one is no number. Nothing is evaluated to
+    say that numbers are no texts, nor None."""
+    import numpy as np
+
+    tensor, other = (a, b) if isinstance(a, LazyTensor) else (b, a)
+    is_single = other is None or isinstance(other, (str, bytes))
+    if is_single and name in ("equal", "not_equal"):
+        return full(tensor.shape, name == "not_equal", bool)
+    if not tensor.has_value() and not isinstance(other, np.ndarray):
+        return NotImplemented
+    function = _OPERATORS.get(name) or getattr(np, name)
+    try:
+        return called(name, function, (a, b), {})
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(with_location(f"{name}: {error}")) from None
+
+
+_CLASSES = (OverflowError, TypeError, ValueError)
+
+
+def stored(value: Any, dtype: Any, function: str = "set_item") -> Any:
+    """The elements of lists, texts and other objects, as NumPy writes them into arrays of a dtype:
+    one by one, so that a NaN is no integer."""
+    if isinstance(value, (list, tuple)) and _holds_tensors(value):
+        return asarray(value)
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype)
+    except _CLASSES as error:
+        kind = next(known for known in _CLASSES if isinstance(error, known))
+        # What Python says of one element.
+        pythons = ("argument must be", "could not convert", "invalid literal")
+        if any(words in str(error) for words in pythons):
+            required = "An array of booleans, integers, floats or complex numbers"
+            raise kind(_mismatch.wrong(value, required, function)) from None
+        raise kind(with_location(f"{function}: {str(error).rstrip('.')}.")) from None
+
+
+_core.provide("operated", operated)
+_core.provide("stored", stored)
