@@ -14,9 +14,7 @@ class Arithmetic(Operand):
     """`+`, `*`, `@`, `<`, `[…]` and their like are operators of composit.cg.op."""
 
     def _with(self, name: str, *operands: Any, **options: Any) -> Any:
-        from composit.cg import op
-
-        return getattr(op, name)(*operands, **options)
+        return protocols.operator(name)(*operands, **options)
 
     def __add__(self, other: Any) -> Any:
         return self._with("add", self, other)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
+from composit.cg.naming import fullname
 from composit.cg.node import InputNode, Node, OperatorNode, Place
+from composit.cg.progress import begun, current
 from composit.cg.promotion import applied, is_number
-from composit.cg.session import Session, begun, checked_count, current, explain, refuse_parameter
+from composit.cg.session import Session, checked_count, explain, refuse_parameter
 from composit.cg.template import (
     Constant,
     Input,
@@ -19,13 +21,16 @@ from composit.cg.template import (
     Variable,
     next_number,
 )  # fmt: skip
-from composit.cg.utils import fullname
 from composit.cg.values import as_leaf, described
 
 
 class Function(TemplateObject):
     """Something that is called with a value for each of its inputs. `functional_name` says what it
     computes (None: where its class is imported from)."""
+
+    # The module of the derivative with respect to an input. Modules are functions themselves, so
+    # composit.cg.derived, which makes that, provides it.
+    _derivative: ClassVar[Callable[[Any, Any], Any]]
 
     def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
         role = fullname(self) if functional_name is None else functional_name
@@ -227,6 +232,10 @@ class Operator(Function):
 
         return jacobian
 
+    def _gives_derivative(self) -> bool:
+        """Whether its class says what the derivative is."""
+        return type(self)._gradfn is not Operator._gradfn
+
     def __call__(self, *values: Any, **named: Any) -> OperatorNode:
         given = checked_count(self, values, named)
         session = current()
@@ -278,7 +287,7 @@ class Operator(Function):
 
     def gradfn(self, inpt: Any) -> Any:
         """The derivative with respect to an input, or its name, as a module of the same inputs."""
-        return derivatives.derivative(self, inpt)
+        return Function._derivative(self, inpt)
 
     def make_vjp(self, *arrays: Any) -> Callable[[Any], tuple[Any, ...]]:
         """The function from a derivative with respect to the result, of its shape, to those with

@@ -206,9 +206,9 @@ class ModuleGraph(IDObject):
         return given_back(np.zeros((*result.shape, *shape), kind))
 
     def _repr_svg_(self) -> str | None:
-        from composit.cg.visual import plot_cg
+        from composit.cg.picture import picture_of
 
-        return plot_cg(self._root, view=False)._repr_svg_()
+        return picture_of(self._root)._repr_svg_()
 
     def __repr__(self) -> str:
         return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"

@@ -8,7 +8,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
-from composit.cg.derivatives import derived
+from composit.cg.derived import derived
 from composit.cg.function import Operator
 from composit.cg.module import Module
 from composit.cg.values import described

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from composit._core import LazyTensor, with_location
-from composit.cg import derivatives
 from composit.cg.function import Function, slots_of
 from composit.cg.graph import ModuleGraph, compiled
 from composit.cg.node import Node
-from composit.cg.session import Session, begun, checked_count, current
+from composit.cg.progress import begun, current
+from composit.cg.session import Session, checked_count
 from composit.cg.template import Parameter, placeholders, with_names
 from composit.cg.values import described, refuse_masked
 
@@ -154,7 +154,7 @@ class Module(Function):
     def gradfn(self, inpt: Any) -> Module:
         """The derivative with respect to an input or parameter, or a name of either, as a module
         of the same inputs: its derivative is the second one."""
-        return derivatives.derivative(self, inpt)
+        return Function._derivative(self, inpt)
 
     def compile(self, *examples: Any, **options: Any) -> Any:
         """composit.compile of the module, with its parameters as constants."""

@@ -9,6 +9,8 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
+from composit.cg.derivatives import local_jacobian
+from composit.cg.progress import current
 from composit.cg.values import described, given_back, stopped, whole
 from composit.evaluation import evaluate
 
@@ -116,8 +118,6 @@ class Node(IDObject, Arithmetic):
     def _read(self, tensor: LazyTensor) -> LazyTensor:
         """A tensor of this node as whoever asks for it has it: what a module's call reads of a node
         is a number there, by which nothing is differentiated; an operator's call computes of it."""
-        from composit.cg.session import current
-
         session = current()
         is_constant = self._is_lazy and session is not None and not session.computes_of(self)
         return stopped(tensor) if is_constant else tensor
@@ -201,8 +201,6 @@ class OperatorNode(Node):
 
     def grad(self, child: Node) -> Any:
         """The operator's Jacobian with respect to a child, of shape value.shape + child.shape."""
-        from composit.cg.derivatives import local_jacobian
-
         local = local_jacobian(self, self._checked(child))
         return self._read(local) if self._is_lazy else given_back(evaluate(local))
 

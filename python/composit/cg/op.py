@@ -21,7 +21,7 @@ import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.cg import numpy_functions
+from composit.cg import numpy_functions, protocols
 from composit.cg.applied import Applied, applied, positions
 from composit.cg.node import Node
 from composit.cg.template import Input
@@ -287,6 +287,15 @@ def _attribute(prefix: str, name: str) -> Any:
     if known is None:
         raise AttributeError(f"module {(__name__ + '.' + prefix)[:-1]!r} has no attribute {name!r}")
     return _class(known) if name[:1].isupper() else _function(known)
+
+
+def _found(name: str) -> Any:
+    name, _, rest = name.partition(".")
+    own = globals().get(name) or __getattr__(name)
+    return getattr(own, rest) if rest else own
+
+
+protocols.provide_operators(_found)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ Sources: NEP 13 and NEP 18, https://numpy.org/neps/
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from composit._core import with_location
@@ -24,9 +25,21 @@ def _refused(name: str, self: Any) -> TypeError:
     )
 
 
-def _called(name: str, self: Any, inputs: Any, options: dict[str, Any]) -> Any:
-    from composit.cg import op
+_find: Callable[[str], Any]
 
+
+def provide_operators(find: Callable[[str], Any]) -> None:
+    """Says how operators are found by name, "add" or "linalg.inv": composit.cg.op does."""
+    global _find
+    _find = find
+
+
+def operator(name: str) -> Any:
+    """The function of composit.cg.op of that name. AttributeError where there is none."""
+    return _find(name)
+
+
+def _called(name: str, self: Any, inputs: Any, options: dict[str, Any]) -> Any:
     if "out" in options:
         raise TypeError(
             with_location(
@@ -34,10 +47,8 @@ def _called(name: str, self: Any, inputs: Any, options: dict[str, Any]) -> Any:
                 "into no array."
             )
         )
-    found: Any = op
     try:
-        for part in _NAMES.get(name, name).split("."):
-            found = getattr(found, part)
+        found = operator(_NAMES.get(name, name))
     except AttributeError:
         raise _refused(name, self) from None
     return found(*inputs, **options)

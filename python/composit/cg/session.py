@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from composit._core import LazyTensor, with_location
+from composit.cg.naming import fullname, unique_id
 from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
+from composit.cg.progress import current
 from composit.cg.promotion import is_number, weak
 from composit.cg.template import Constant, Input, Parameter, Variable, _Valued
-from composit.cg.utils import fullname, unique_id
 from composit.cg.values import as_leaf, check_integer, described, stopped
 
 
@@ -199,28 +199,6 @@ def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> N
     left_out = getattr(error, "_left_out", 0) + 1
     error._left_out = left_out  # type: ignore[attr-defined]
     notes[NOTES - 2 :] = [f"… {left_out + 1} more …", note]
-
-
-class _Current(threading.local):
-    session: Session | None = None
-
-
-_current = _Current()
-
-
-def current() -> Session | None:
-    """The call that this thread is in."""
-    return _current.session
-
-
-@contextmanager
-def begun(session: Session) -> Iterator[Session]:
-    """The session as the thread's, until the block is left."""
-    before, _current.session = _current.session, session
-    try:
-        yield session
-    finally:
-        _current.session = before
 
 
 class CallSessionManager:

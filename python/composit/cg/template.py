@@ -13,6 +13,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
+from composit.cg.progress import current
 from composit.cg.promotion import is_number
 from composit.cg.values import as_leaf, described, held, read_only
 
@@ -183,20 +184,20 @@ class _Valued(Input, Arithmetic):
     def value(self) -> Any:
         """The value as it was given, arrays read only; within apply(), the tensor given there, as
         a constant."""
-        session = _session()
+        session = current()
         given = None if session is None else session.read(self)
         return self._value if given is None else given
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its value."""
-        session = _session()
+        session = current()
         given = None if session is None else session.stand_in(self)
         return tuple((self.leaf() if given is None else given).shape)
 
     def __bool__(self) -> bool:
         """That of its value, which within a call is the one that its node has."""
-        session = _session()
+        session = current()
         if session is not None:
             return bool(session.node_of_valued(self))
         return bool(self.leaf() if self._value is None else self._value)
@@ -213,7 +214,7 @@ class _Valued(Input, Arithmetic):
     def tensor(self) -> LazyTensor:
         """The value as a leaf of graphs; within apply(), the tensor given there, as a constant.
         ValueError where there is none."""
-        session = _session()
+        session = current()
         given = None if session is None else session.read(self)
         return self.leaf() if given is None else given
 
@@ -304,9 +305,3 @@ def _equal(a: Any, b: Any) -> bool:
     import numpy as np
 
     return np.array_equal(np.asarray(a), np.asarray(b))
-
-
-def _session() -> Any:
-    from composit.cg.session import current
-
-    return current()

@@ -1,4 +1,4 @@
-"""Small functions of the module framework."""
+"""Names of calls and classes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,3 @@ def fullname(thing: Any) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else (
         f"{kind.__module__}.{kind.__qualname__}"
     )  # fmt: skip
-
-
-def backpropdot(g: Any, jacobian: Any, rank: int) -> Any:
-    """g, of shape … + v.shape, by the Jacobian of v, of shape v.shape + u.shape: … + u.shape.
-    `rank` is v's number of dimensions."""
-    import numpy as np
-
-    return np.tensordot(np.asarray(g), np.asarray(jacobian), rank)
