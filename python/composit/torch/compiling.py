@@ -341,6 +341,9 @@ def compile(
     return compiled
 
 
+Module._compiled = staticmethod(compile)
+
+
 def is_compiling() -> bool:
     """Whether a function is being captured now."""
     return bool(steps.capturing[0])

@@ -7,7 +7,7 @@ import functools
 import itertools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import composit._core as _core
 from composit import nn
@@ -23,6 +23,8 @@ class FunctionMet(Exception):
 
 
 class _Graphs(threading.local):
+    # What a call of a Function is in them; composit.torch.function_rules provides it.
+    call_by_rules: ClassVar[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]
     depth = 0  # of transforms of torch.func that differentiate graphs
     ruled = 0  # of those in which a call of a Function is a node with its rules
     made = 0  # such calls
@@ -152,9 +154,7 @@ class Function(metaclass=_Callable):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward, and records backward."""
         if graphs.ruled:
-            from composit.torch import function_rules
-
-            return function_rules.apply(cls, args, kwargs)
+            return graphs.call_by_rules(cls, args, kwargs)
         if graphs.depth:
             raise FunctionMet
         context = FunctionCtx()

@@ -315,6 +315,9 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return type(result)(results) if several else results[0]
 
 
+type(graphs).call_by_rules = staticmethod(apply)
+
+
 def plain(value: Any) -> Any:
     """A structure without the rules of calls, where no transform is around this any more: graphs
     with rules are not found by their structure."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from composit._core import with_location
 from composit.torch.calling import TensorBase
@@ -58,6 +58,8 @@ class Module:
 
     training: bool
     dump_patches = False
+    # torch.compile, which makes modules of modules; composit.torch.compiling provides it.
+    _compiled: ClassVar[Callable[..., Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.__dict__.update(
@@ -87,9 +89,8 @@ class Module:
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """From now on calls run what torch.compile makes of forward."""
-        from composit.torch.compiling import compile
-
-        self.__dict__["forward"] = compile(type(self).forward.__get__(self), *args, **kwargs)
+        forward = type(self).forward.__get__(self)
+        self.__dict__["forward"] = Module._compiled(forward, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "forward"}
@@ -396,7 +397,8 @@ class Module:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Puts the module's own state into `destination`; classes override it."""
-        state.save_own(self, destination, prefix, keep_vars)
+        has_extra = type(self).get_extra_state is not Module.get_extra_state
+        state.save_own(self, destination, prefix, keep_vars, has_extra)
 
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
@@ -410,8 +412,9 @@ class Module:
         missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
     ) -> None:  # fmt: skip
         """Takes the module's own state from `state_dict`; classes override it."""
+        takes_extra = type(self).set_extra_state is not Module.set_extra_state
         state.load_own(self, state_dict, prefix, local_metadata, strict, missing_keys,
-                       unexpected_keys, error_msgs)  # fmt: skip
+                       unexpected_keys, error_msgs, takes_extra)  # fmt: skip
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False

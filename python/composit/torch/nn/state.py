@@ -40,22 +40,15 @@ def _persistent(module: Any) -> Iterator[tuple[str, Any]]:
             yield name, tensor
 
 
-def _has_own(module: Any, name: str) -> bool:
-    """Whether the module's class overrides a method of Module."""
-    from composit.torch.nn.module import Module
-
-    return getattr(type(module), name) is not getattr(Module, name)
-
-
 # ----- saving
 
 
-def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
-    """Puts the module's own tensors and its extra state into `destination`."""
+def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool, has_extra: bool) -> None:
+    """Puts the module's own tensors into `destination`, and its extra state if it has one."""
     for name, tensor in _persistent(module):
         if tensor is not None:
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
-    if _has_own(module, "get_extra_state"):
+    if has_extra:
         destination[prefix + EXTRA] = module.get_extra_state()
 
 
@@ -91,9 +84,10 @@ def save(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
 def load_own(
     module: Any, state_dict: Any, prefix: str, metadata: Any, strict: bool,
     missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    takes_extra: bool,
 ) -> None:  # fmt: skip
     """Gives the module's own tensors the values that `state_dict` has for them under `prefix`, and
-    adds what is wrong to the lists."""
+    the module its extra state if it takes one. Adds what is wrong to the lists."""
     for hook in list(module._load_state_dict_pre_hooks.values()):
         hook(state_dict, prefix, metadata, strict, missing_keys, unexpected_keys, error_msgs)
     own = {name: tensor for name, tensor in _persistent(module) if tensor is not None}
@@ -105,7 +99,7 @@ def load_own(
         elif strict:
             missing_keys.append(key)
     extra = prefix + EXTRA
-    if _has_own(module, "set_extra_state"):
+    if takes_extra:
         if extra in state_dict:
             module.set_extra_state(state_dict[extra])
         elif strict:

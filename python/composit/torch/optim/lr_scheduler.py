@@ -322,6 +322,8 @@ class SequentialLR(Combined):
 class ReduceLROnPlateau(LRScheduler):
     """times a factor where a metric got no better for a while."""
 
+    _takes_metric = True
+
     def __init__(
         self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10,
         threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,

@@ -38,6 +38,7 @@ class LRScheduler:
     which rates a step has whatever came before it."""
 
     _is_initial = False  # while the rates of step 0 are set
+    _takes_metric = False  # whether step() is given what is to become better: ReduceLROnPlateau
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
@@ -108,8 +109,6 @@ class Combined(LRScheduler):
     def _take(self, optimizer: Any, schedulers: Any, what: str) -> None:
         """Checks and keeps the schedules. ValueError for none, for ReduceLROnPlateau and for one of
         another optimiser, TypeError for what is no schedule."""
-        from composit.torch.optim.lr_scheduler import ReduceLROnPlateau
-
         name = type(self).__name__
         if len(schedulers) < 1:
             raise ValueError(
@@ -122,7 +121,7 @@ class Combined(LRScheduler):
                 raise TypeError(
                     with_location(f"{name} at index {i} should have `optimizer` as its attribute.")
                 )
-            if isinstance(each, ReduceLROnPlateau):
+            if getattr(each, "_takes_metric", False):
                 raise ValueError(
                     with_location(
                         f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
