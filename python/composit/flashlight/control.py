@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
+from composit.flashlight.active import current
 from composit.flashlight.refusals import refuse
 from composit.flashlight.tensor import Tensor
 from composit.nn import gradient_where
@@ -292,8 +293,6 @@ _traces = [0]
 
 
 def _called(fn: Any, args: Any, kwargs: Any = None) -> Any:
-    from composit.flashlight.tracer import current
-
     if current() is None:
         return _compiled(fn, args, kwargs)
     return fn(*args, **(kwargs or {}))

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 import composit._core as _core
 from composit._core import LazyTensor
+from composit.flashlight.active import current
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.places import tensors_in
 from composit.flashlight.refusals import PARTS_WRITTEN, line_of, refuse
@@ -87,8 +88,6 @@ class Context:
 
 def applied(cls: Any, args: Any, kwargs: Any) -> Any:
     """What cls.apply gives."""
-    from composit.flashlight.tracer import current
-
     tracer = current()
     given = tuple(tensors_in((args, kwargs)))
     if tracer is None or not torch.is_grad_enabled() or not given:

@@ -8,6 +8,8 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from composit._core import LazyTensor
+from composit.flashlight.active import current
+from composit.flashlight.places import tensors_in
 
 
 class Tensor(torch.Tensor):
@@ -51,8 +53,6 @@ class Tensor(torch.Tensor):
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """Called by torch for operators with a traced operand, in and after the trace."""
-        from composit.flashlight.tracer import tracer_of
-
         return tracer_of(args, kwargs).run(func, args, kwargs or {})
 
     @property
@@ -90,3 +90,14 @@ class Tensor(torch.Tensor):
 
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self.clone()  # type: ignore[return-value]
+
+
+def tracer_of(args: Any, kwargs: Any) -> Any:
+    """The tracer of this thread, or else that of a tensor among the arguments."""
+    found = current()
+    if found is not None:
+        return found
+    for tensor in tensors_in((args, kwargs or {})):
+        if isinstance(tensor, Tensor):
+            return tensor._tracer
+    raise AssertionError("no traced operand")

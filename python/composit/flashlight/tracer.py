@@ -19,14 +19,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.flashlight import control, functions, places
+from composit.flashlight import control, functions, places, running
+from composit.flashlight.active import current, enter
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Tensor
+from composit.flashlight.tensor import tracer_of as tracer_of
 from composit.nn import stop_gradient
-
-_active = threading.local()
-
 
 _exporting = [0]
 _lock = threading.Lock()
@@ -79,10 +78,8 @@ class Tracer:
 
     def run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """What the operator gives for these arguments, in the trace."""
-        from composit.flashlight.running import run
-
         with np.errstate(all="ignore"):  # torch reports no errors of floating point
-            return run(self, func, args, kwargs)
+            return running.run(self, func, args, kwargs)
 
     # ----- values
 
@@ -194,22 +191,6 @@ def _is_stopped(tensor: torch.Tensor) -> bool:
     return is_detached and tensor.is_floating_point()
 
 
-def tracer_of(args: Any, kwargs: Any) -> Tracer:
-    """The tracer of this thread, or else that of a tensor among the arguments."""
-    found = current()
-    if found is not None:
-        return found
-    for tensor in places.tensors_in((args, kwargs or {})):
-        if isinstance(tensor, Tensor):
-            return tensor._tracer
-    raise AssertionError("no traced operand")
-
-
-def current() -> Tracer | None:
-    """The tracer of this thread, if there is a trace."""
-    return getattr(_active, "tracer", None)
-
-
 @contextlib.contextmanager
 def trace(*, key: Any = None) -> Iterator[Tracer]:
     """While it lasts, operators of torch on this thread compute nothing and make nodes: results are
@@ -231,7 +212,7 @@ def trace(*, key: Any = None) -> Iterator[Tracer]:
         yield outer
         return
     tracer = Tracer(key)
-    _active.tracer = tracer
+    enter(tracer)
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_as_export())
@@ -242,4 +223,4 @@ def trace(*, key: Any = None) -> Iterator[Tracer]:
             stack.enter_context(tracer.mode)
             yield tracer
     finally:
-        _active.tracer = None
+        enter(None)

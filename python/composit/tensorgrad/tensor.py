@@ -433,6 +433,9 @@ def made_by(op: OP, operands: list[Tensor], options: dict[str, Any]) -> Tensor:
     return made
 
 
+OpDispatch._result = staticmethod(made_by)
+
+
 def _shown(device: Any) -> str:
     return str(device) if isinstance(device, DEVICE) else repr(device)
 

@@ -112,6 +112,8 @@ class OpDispatch:
     _DISPATCH: ClassVar[dict[tuple[OP, Any], type[BaseOp]]] = {}
     _said: ClassVar[set[tuple[OP, Any]]] = set()
     _strict: ClassVar[set[Any]] = set()
+    # The Tensor of an operation, its operands and options; composit.tensorgrad.tensor provides it.
+    _result: ClassVar[Callable[[OP, list[Any], dict[str, Any]], Any]]
 
     @classmethod
     def register(cls, op: OP, device: Any) -> Callable[[type[BaseOp]], type[BaseOp]]:
@@ -162,9 +164,7 @@ class OpDispatch:
     @classmethod
     def execute(cls, op: OP, *inputs: Any, **options: Any) -> Any:
         """The result of an operation on Tensors, all of one device; lists of such are unpacked."""
-        from composit.tensorgrad.tensor import Tensor, made_by
-
-        flat: list[Tensor] = []
+        flat: list[Any] = []
         for value in inputs:
             flat.extend(value if isinstance(value, (list, tuple)) else (value,))
         devices = {tensor.device for tensor in flat}
@@ -175,4 +175,4 @@ class OpDispatch:
                     "device is required."
                 )
             )
-        return made_by(OP(op), flat, options)
+        return cls._result(OP(op), flat, options)
