@@ -12,6 +12,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._libraries import Library, register
 from composit.cg.derivatives import reached
 from composit.cg.function import Operator
 from composit.cg.node import Node, get_all_nodes, get_input_nodes
@@ -197,6 +198,18 @@ def apply_function(function: Callable[..., Any], name: str, operands: list[Any])
         "__doc__": function.__doc__, "__module__": __name__, "__qualname__": name,
     }  # fmt: skip
     return applied(type(name, (Applied,), attributes), tuple(operands), {})
+
+
+def _owns(value: Any) -> bool:
+    """Whether it is a node, an input or a parameter of calls."""
+    return type(value).__module__.startswith("composit.cg.")
+
+
+def _call_kernel(kernel: Any, operands: list[Any]) -> Any:
+    return apply_function(kernel.of_tensors, kernel.__name__, operands)
+
+
+register(Library("composit.cg", 0, _owns, _call_kernel))
 
 
 def _taken(

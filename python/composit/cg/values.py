@@ -6,6 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
+from composit._masked import refuse_masked
 
 
 def described(value: Any) -> str:
@@ -24,27 +25,6 @@ class Operand:
 def is_array(value: Any) -> bool:
     """Whether it is an array of any library (or a number of NumPy's), and no class of them."""
     return hasattr(value, "__array__") and not isinstance(value, (type, Operand))
-
-
-def refuse_masked(value: Any, what: str) -> None:
-    """TypeError where the value, or one in its lists, tuples and dictionaries, is a masked array
-    (numpy.ma): tensors have no masks. `what` takes it, in the words of the error."""
-    import numpy as np
-
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, (list, tuple)):
-            waiting += one
-        elif isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, np.ma.MaskedArray):
-            raise TypeError(
-                with_location(
-                    f"{what} is given a masked array, {described(one)}, whose mask would be lost. "
-                    "An array without one is required: x.filled(…) or x.compressed()."
-                )
-            )
 
 
 def as_leaf(value: Any, name: str, what: str) -> LazyTensor:

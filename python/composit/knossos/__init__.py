@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from composit.knossos import adapters
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel

@@ -15,6 +15,7 @@ from composit.knossos.given_derivative import leaves_of
 from composit.knossos.given_values import as_array, check_kind, check_size, checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
+from composit.knossos.provided import provided
 from composit.knossos.short_floats import (
     all_rounded,
     floating_dtype,
@@ -289,8 +290,6 @@ class ArrayKernel(Kernel):
     def grad(self) -> Kernel:
         """grad(x, …): the derivative of the one result, a number, with respect to each float
         argument."""
-        from composit.knossos.gradient_kernel import GradientKernel
-
         self._check_smooth()
         results = self._float_result_leaves()
         if len(results) != 1 or isinstance(results[0], TensorOf):
@@ -329,6 +328,34 @@ class ArrayKernel(Kernel):
                 "jvp with arrays or tensors, or export it."
             )
         )
+
+
+class GradientKernel(ArrayKernel):
+    """The derivative in reverse of a kernel with arrays, for the gradient 1 of its one number."""
+
+    def __init__(self, function: ArrayKernel, vjp: ArrayKernel) -> None:
+        super().__init__(
+            f"{function.__name__}_grad", "", function._gradient, function.parameter_structures,
+            vjp._result_structure,
+        )  # fmt: skip
+        self._vjp = vjp
+        # Of the leaves of vjp, the last one is known.
+        self._leaves, self._extents = vjp._leaves[:-1], vjp._extents
+        self._operands = [i for i in vjp._operands if i < len(self._leaves)]
+
+    def _node(self, leaves: list[Any], dtype: Any) -> list[Any]:
+        # Of which all derivatives are known, of that of this one those in reverse alone.
+        return self._vjp._node([*leaves, 1.0], dtype)
+
+    def _to_push_forward(self, dtype: Any) -> Any:
+        made = self.procedure(dtype)
+        return made.without_derivative() if self._has_jvp() else made
+
+    def _has_jvp(self) -> bool:
+        return super()._has_jvp() and self._vjp._has_jvp()
+
+
+provided.array_kernel = ArrayKernel
 
 
 def _nameless(leaf: Leaf) -> Leaf:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._libraries import library_of
+from composit._masked import refuse_masked
 from composit.knossos.annotations import all_leaves, taken_apart
 from composit.knossos.frames import skip_frames_of
 from composit.knossos.short_floats import is_floating
@@ -105,36 +107,11 @@ def numbers_without_axes(made: Any) -> Any:
     return made[()] if made.ndim == 0 else made
 
 
-def is_composit_torch(value: Any) -> bool:
-    return type(value).__module__.startswith("composit.torch")
-
-
-def is_node(value: Any) -> bool:
-    """Whether it is a node of composit.cg, an input or a parameter of its calls."""
-    return type(value).__module__.startswith("composit.cg.")
-
-
-def is_torch(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "requires_grad")
-
-
 def check_given(name: str, leaves: list[Any]) -> None:
-    """TypeError for arrays whose masks would be lost, and for tensors of composit.torch beside
-    torch's, of which no gradient goes through both."""
+    """TypeError for arrays whose masks, and lists of tensors whose gradients would be lost."""
     if any(isinstance(leaf, (list, tuple, np.ma.MaskedArray)) for leaf in leaves):
-        from composit.cg.values import refuse_masked
-
         refuse_masked(leaves, f"{name}: an argument")
         _check_lists(name, leaves)
-    own = [leaf for leaf in leaves if is_composit_torch(leaf)]
-    if own and any(is_torch(leaf) and not is_composit_torch(leaf) for leaf in leaves):
-        raise TypeError(
-            with_location(
-                f"{name}: tensors of composit.torch and of torch are given, and no gradient goes "
-                "through both. Tensors of one of them are required: "
-                "composit.torch.from_numpy(x.detach().numpy()) makes one of torch's x."
-            )
-        )
 
 
 def _check_lists(name: str, leaves: list[Any]) -> None:
@@ -182,7 +159,7 @@ def known_leaf(name: str, leaf: Any) -> Any:
     known = (bool, int, float, np.ndarray, np.generic, LazyTensor)
     if isinstance(leaf, known) or not hasattr(leaf, "__array__"):
         return leaf
-    if is_torch(leaf) or is_composit_torch(leaf) or is_node(leaf):
+    if library_of([leaf]) is not None:
         return leaf
     return as_array(name, leaf)
 

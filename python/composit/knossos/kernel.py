@@ -12,15 +12,13 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._libraries import library_of
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
 from composit.knossos.given_derivative import check_linear, derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
     check_given,
     fitted_leaves,
-    is_composit_torch,
-    is_node,
-    is_torch,
     known_leaf,
     leaves_given,
     numbers_without_axes,
@@ -28,6 +26,7 @@ from composit.knossos.given_values import (
 from composit.knossos.made_once import made_once
 from composit.knossos.numbers import Taker, first_line, kind_of_dtype, refuse_numbers
 from composit.knossos.pickling import reduced
+from composit.knossos.provided import provided
 from composit.knossos.short_floats import all_rounded, floating_dtype, is_short, widened
 from composit.knossos.source import Source
 from composit.knossos.torch_compiling import left_as_it_is
@@ -101,9 +100,7 @@ class Kernel:
 
     def _hold_arrays(self) -> None:
         """It is a kernel with arrays from now on: its procedure has shown some."""
-        from composit.knossos.array_kernel import ArrayKernel
-
-        self.__class__ = ArrayKernel
+        self.__class__ = provided.array_kernel
         self._know_leaves()  # type: ignore[attr-defined]
 
     def _with_derivative(self, made: Any, dtype: Any, given: Kernel) -> Any:
@@ -126,9 +123,7 @@ class Kernel:
         `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch, exports and kernels that
         call this one, used before or not, use it. TypeError, with file and line, at its first
         use, where arguments or results are others."""
-        from composit.knossos.of_function import kernel_by
-
-        given = kernel_by(f"{self.__name__}.derivative", function)
+        given = provided.kernel_by(f"{self.__name__}.derivative", function)
         with self._lock:
             self._derivative = given
         self._forget()
@@ -237,22 +232,13 @@ class Kernel:
         leaves = leaves_given(self, arguments)
         check_given(self.__name__, leaves)
         leaves = [known_leaf(self.__name__, leaf) for leaf in leaves]
-        if any(is_node(leaf) for leaf in leaves):
-            from composit.cg.applied import apply_function
+        library = library_of(leaves)
+        made = self._computed(leaves) if library is None else library.call(self, leaves)
+        return self._shaped(made)
 
-            return self._shaped(apply_function(self._of_leaves, self.__name__, leaves))
-        if any(is_composit_torch(leaf) for leaf in leaves):
-            from composit.torch import calling
-
-            made = calling.call(self._of_leaves, self.__name__, False, tuple(leaves), {})
-            return self._shaped(made)
-        if any(is_torch(leaf) for leaf in leaves):
-            from composit.knossos.torch_functions import call
-
-            return self._shaped(call(self, leaves))
-        return self._shaped(self._computed(leaves))
-
-    def _of_leaves(self, *leaves: Any) -> Any:
+    def of_tensors(self, *leaves: Any) -> Any:
+        """Its results, one or a tuple, for tensors of composit and numbers: what libraries apply to
+        the tensors behind their own."""
         return self._computed(list(leaves))
 
     def _computed(self, leaves: list[Any]) -> Any:
@@ -468,16 +454,12 @@ class Kernel:
     def nnModule(self) -> Any:
         """A torch.nn.Module without parameters that applies the function elementwise.
         composit.torch's modules take it as theirs; where PyTorch is not installed, it is one."""
-        from composit.knossos.torch_functions import module_of
-
-        return module_of(self)
+        return provided.module_of(self)
 
     @property
     def autogradFunction(self) -> Any:
         """The torch.autograd.Function of the function, for `.apply`."""
-        from composit.knossos.torch_functions import autograd_function
-
-        return autograd_function(self)
+        return provided.autograd_function(self)
 
     # A kernel does not change; what pickle keeps is where it is found.
 

@@ -10,6 +10,7 @@ from composit._core import NotSupported, with_location
 from composit.knossos.annotations import Leaf, structures_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
+from composit.knossos.provided import provided
 from composit.knossos.source import Source, known_kernel
 from composit.knossos.translate import translate
 
@@ -86,3 +87,6 @@ def kernel_of(function: Any) -> Kernel:
     kernel._source = source
     function._knossos_kernel = kernel
     return kernel
+
+
+provided.kernel_of, provided.kernel_by = kernel_of, kernel_by

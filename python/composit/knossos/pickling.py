@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from composit.knossos.provided import provided
 from composit.knossos.source import known_kernel
 
 
@@ -26,9 +27,7 @@ def reduced(kernel: Any) -> tuple[Any, ...]:
 
 def kernel_named(module: str, name: str) -> Any:
     """The kernel that the module holds under a name, or that of the function there."""
-    from composit.knossos.of_function import kernel_of
-
-    return kernel_of(_found(module, name))
+    return provided.kernel_of(_found(module, name))
 
 
 def _found(module: str, name: str) -> Any:

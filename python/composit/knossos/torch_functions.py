@@ -1,4 +1,4 @@
-"""Kernels over torch's tensors: an autograd function, and modules of either torch."""
+"""Kernels over torch's tensors: an autograd function."""
 
 from __future__ import annotations
 
@@ -204,22 +204,6 @@ def _is_followed(leaves: list[Any]) -> bool:
     ):
         return True
     return torch.is_grad_enabled() and any(getattr(leaf, "requires_grad", False) for leaf in leaves)
-
-
-def module_of(kernel: Any) -> Any:
-    """A torch.nn.Module that applies the kernel; composit.torch's where PyTorch is missing."""
-    if importlib.util.find_spec("torch") is None:
-        return composit_module_of(kernel)
-    from composit.knossos.torch_module import KernelModule
-
-    return KernelModule(kernel)
-
-
-def composit_module_of(kernel: Any) -> Any:
-    """A composit.torch.nn.Module that applies the kernel."""
-    from composit.knossos.composit_torch_module import KernelModule
-
-    return KernelModule(kernel)
 
 
 if importlib.util.find_spec("torch") is not None:

@@ -8,6 +8,7 @@ import torch
 
 from composit.knossos.applies_kernel import AppliesKernel
 from composit.knossos.frames import skip_frames_of
+from composit.knossos.provided import provided
 from composit.knossos.torch_compiling import leave_frames_as_they_are
 
 
@@ -16,9 +17,7 @@ class KernelModule(AppliesKernel, torch.nn.Module):
 
     def composit_module(self) -> Any:
         """What composit.torch's modules take in its place."""
-        from composit.knossos.torch_functions import composit_module_of
-
-        return composit_module_of(self.kernel)
+        return provided.composit_module_of(self.kernel)
 
 
 leave_frames_as_they_are(AppliesKernel.forward)

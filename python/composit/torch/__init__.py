@@ -8,6 +8,7 @@ from typing import Any as _Any
 from composit.torch import autograd, compiler, fft, func, linalg, nn, optim, special, utils
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
+from composit.torch import kernels as _kernels
 from composit.torch import methods as _methods
 from composit.torch import parts as _parts
 from composit.torch.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
