@@ -1,6 +1,5 @@
 """composit: NumPy and neural networks as one inspectable graph, and readable C++ out of it."""
 
-import importlib as _importlib
 import os as _os
 import sys as _sys
 
@@ -22,6 +21,7 @@ _core.backends.warn_in_python()
 
 from composit import (  # noqa: E402
     _floating_errors,
+    _later,
     _methods,
     _ndarray,
     _scalars,
@@ -32,6 +32,7 @@ from composit import (  # noqa: E402
     numpy,
     pipeline,
 )  # fmt: skip
+from composit import random as _by_keys  # noqa: E402
 from composit.compilation import compile  # noqa: E402
 from composit.devices import device  # noqa: E402
 from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402
@@ -43,8 +44,7 @@ from composit.numpy import *  # noqa: E402
 from composit.scalar import register  # noqa: E402
 from composit.visualization import visualize  # noqa: E402
 
-# The star above brought NumPy's random; this one goes by keys, and has the rest of NumPy's.
-random = _importlib.import_module("composit.random")
+random = _by_keys  # the star above brought NumPy's; this one has the rest of NumPy's, too
 
 __version__ = _core.__version__
 
@@ -54,11 +54,16 @@ def cmake_dir() -> str:
     return _os.path.join(_os.path.dirname(__file__), "cmake")
 
 
-def __getattr__(name: str):
-    """Submodules that few programs need, and functions registered after import."""
-    if name in ("cg", "flashlight", "graph", "mosaic", "multidigraph", "torch", "types"):
-        return _importlib.import_module(f"composit.{name}")
+def _registered(name: str):
+    """A function that was registered after import."""
     try:
         return getattr(numpy, name)
     except AttributeError:
         raise AttributeError(f"module 'composit' has no attribute {name!r}") from None
+
+
+__getattr__ = _later.getter(
+    __name__,
+    ("cg", "flashlight", "graph", "mosaic", "multidigraph", "torch", "types"),
+    otherwise=_registered,
+)

@@ -95,9 +95,7 @@ __all__ = [name for name in dir() if not name.startswith("_") and name not in _h
 def __getattr__(name):
     """Names that are NumPy's own, dtypes, and modules that are loaded when they are first used."""
     if name in _numpys_names.MODULES:
-        import importlib
-
-        return importlib.import_module(f"composit.numpy.{name}")
+        return _numpys_names.module(name)
     value = scalar_kinds.kind(name)
     if value is None:
         value = _numpys_names.found(name)

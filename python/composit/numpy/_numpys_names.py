@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit import _later
 from composit.numpy._by_numpy import of_values
 from composit.numpy._iterating import nditer
 
@@ -31,6 +32,7 @@ OWN = frozenset(
 
 # Modules of composit.numpy that are loaded when they are first used.
 MODULES = frozenset(("char", "ma", "rec", "strings", "testing", "typing"))
+module = _later.getter("composit.numpy", MODULES)
 
 
 def found(name: str) -> Any:

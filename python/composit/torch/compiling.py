@@ -4,7 +4,7 @@ operation; what cannot be captured runs as it is.
 While it is captured, the function runs over tensors that stand for its arguments, as the first
 operations of a trace (composit/torch/steps.py), and nothing is computed or written. Captured calls
 do not run the function's Python: what it reads besides its arguments is watched
-(composit/torch/watching.py), and a change of that captures it anew.
+(composit/torch/guards.py), and a change of that captures it anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, places, settling, steps, watching
+from composit.torch import calling, dtypes, guards, places, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
 from composit.torch.nn.module import Module
@@ -88,8 +88,8 @@ _several: tuple[Any, ...] = (list, tuple, type({}.values()))
 class _Graph:
     """What was captured for one kind of arguments."""
 
-    def __init__(self, trace: Any, given: list[Any], result: Any, watched: Any) -> None:
-        self.watched = watched
+    def __init__(self, trace: Any, given: list[Any], result: Any, guarded: Any) -> None:
+        self.guards = guarded
         places = {id(x): i for i, x in enumerate(given)}
         held = [trace.tensors[number] for number in trace.bound_places]
         # Of each input the argument's number, or the tensor that is none.
@@ -160,8 +160,8 @@ class _Graph:
 class _Observed:
     """Of one kind of arguments: a call that ran as it is, and did nothing that a graph does not."""
 
-    def __init__(self, watched: Any) -> None:
-        self.watched = watched
+    def __init__(self, guarded: Any) -> None:
+        self.guards = guarded
 
 
 class Compiled:
@@ -199,7 +199,7 @@ class Compiled:
             return self._as_it_is(str(error), args, kwargs)
         if known is None:
             return self._as_it_is(self.why, args, kwargs)
-        is_same = known is not self and known.watched.is_same()  # type: ignore[union-attr]
+        is_same = known is not self and known.guards.is_same()  # type: ignore[union-attr]
         if type(known) is _Graph and is_same:
             return known.run(self.name, given)
         if known is self and len(self.graphs) >= self.limit:
@@ -215,15 +215,15 @@ class Compiled:
         """What the function gives as it is; whether the next call may be captured is noted."""
         self.graphs[key] = None
         try:
-            watched = watching.watched(self.function)
-        except watching.Unwatched as error:
+            guarded = guards.guards_of(self.function)
+        except guards.Unguarded as error:
             self.why = str(error)
             return self.function(*args, **kwargs)
         settling.settle()
         steps.restart()
         trace = steps.current()
         state = default_generator._seed, default_generator._count
-        held = [*watched.tensors, *given]
+        held = [*guarded.tensors, *given]
         writes = [x._version for x in held]
         result = self.function(*args, **kwargs)
         if not trace.is_open or steps.current() is not trace:
@@ -232,10 +232,10 @@ class Compiled:
             self.why = "it draws random numbers"
         elif [x._version for x in held] != writes:
             self.why = "it writes into tensors"
-        elif not watched.is_same():
+        elif not guarded.is_same():
             self.why = "it changes what it reads"
         else:
-            self.graphs[key] = _Observed(watched)
+            self.graphs[key] = _Observed(guarded)
         return result
 
     def _as_it_is(self, why: str, args: Any, kwargs: Any) -> Any:
@@ -250,8 +250,8 @@ class Compiled:
 
     def _captured(self, args: Any, kwargs: Any, given: list[Any]) -> _Graph | None:
         try:
-            watched = watching.watched(self.function)
-        except watching.Unwatched as error:
+            guarded = guards.guards_of(self.function)
+        except guards.Unguarded as error:
             self.why = str(error)
             return None
         settling.settle()
@@ -265,9 +265,9 @@ class Compiled:
                 raise steps.NoCapture("an operation needs values, or is not known by its structure")
             if (default_generator._seed, default_generator._count) != state:
                 raise steps.NoCapture("it draws random numbers")
-            if not watched.is_same():
+            if not guarded.is_same():
                 raise steps.NoCapture("it changes what it reads")
-            return _Graph(trace, stand_ins, result, watched)
+            return _Graph(trace, stand_ins, result, guarded)
         except (steps.NoCapture, _Unknown) as error:
             self.why = str(error)
         except Exception as error:  # it is raised again where the function runs as it is

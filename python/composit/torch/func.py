@@ -6,8 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import composit
+from composit import functional
 from composit import numpy as cnp
+from composit import random as by_keys
 from composit._core import LazyTensor, with_location
 from composit.torch import func_by_records, function_rules, places, quiet, steps
 from composit.torch.calling import TensorBase, wrapped
@@ -83,7 +84,7 @@ def _check_argnums(name: str, func: Function) -> None:
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """The function that returns func's gradient by arguments argnums; func returns a scalar."""
     _check_argnums("grad", func)
-    by_graph = _transformed(composit.grad(_traced(func), argnums, has_aux=has_aux))
+    by_graph = _transformed(functional.grad(_traced(func), argnums, has_aux=has_aux))
     by_records = func_by_records.grad(func, argnums, has_aux)
     return functools.wraps(func)(func_by_records.by_graph_or_records(by_graph, by_records))
 
@@ -91,7 +92,7 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """As grad, and the value: (gradient, value), with has_aux (gradient, (value, aux))."""
     _check_argnums("grad_and_value", func)
-    both = _transformed(composit.value_and_grad(_traced(func), argnums, has_aux=has_aux))
+    both = _transformed(functional.value_and_grad(_traced(func), argnums, has_aux=has_aux))
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         value, gradient = both(*args, **kwargs)
@@ -110,7 +111,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 
 
 def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ...]:
-    value, pull, *rest = composit.vjp(_traced(func), *lowered(primals), has_aux=has_aux)
+    value, pull, *rest = functional.vjp(_traced(func), *lowered(primals), has_aux=has_aux)
 
     def vjp_fn(*cotangents: Any) -> Any:
         found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
@@ -124,7 +125,7 @@ def jvp(
 ) -> tuple[Any, ...]:
     """func's value and its tangent, for tangents of the primals."""
     _check_argnums("jvp", func)
-    transform = func_by_records.with_rules(composit.jvp)
+    transform = func_by_records.with_rules(functional.jvp)
     found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
     return tuple(function_rules.plain(lifted(found)))
 
@@ -179,11 +180,11 @@ def vmap(
         dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         size = _length(args, dims) if randomness == "different" else None
         if size is None:
-            whole = composit.vmap(functools.partial(within, None), in_axes=in_dims,
+            whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
                                   out_axes=out_dims)  # fmt: skip
             return whole(*args, **kwargs)
-        keys = composit.random.split(random.next_key(), size)
-        return composit.vmap(within, in_axes=(0, *dims), out_axes=out_dims)(keys, *args, **kwargs)
+        keys = by_keys.split(random.next_key(), size)
+        return functional.vmap(within, in_axes=(0, *dims), out_axes=out_dims)(keys, *args, **kwargs)
 
     batched = _transformed(over)
     return functools.wraps(func)(func_by_records.with_rules(batched, randomness))
@@ -270,7 +271,7 @@ def _map_results(value: Any, function: Function) -> Any:
 
 
 def _reverse(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, Any]:
-    value, pull, *aux = composit.vjp(func, *primals, has_aux=has_aux)
+    value, pull, *aux = functional.vjp(func, *primals, has_aux=has_aux)
     results = _leaves(value)
     found = []
     for number, result in enumerate(results):
@@ -280,7 +281,7 @@ def _reverse(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[A
                      for i, r in enumerate(results)]  # fmt: skip
             return _leaves(pull(_like(value, iter(flows))))
 
-        rows = composit.vmap(pulled)(_basis(result))
+        rows = functional.vmap(pulled)(_basis(result))
         blocks = [cnp.reshape(row, (*result.shape, *row.shape[1:])) for row in rows]
         parts = iter(blocks)
         found.append(_OfResult(_like(primal, parts) for primal in primals))
@@ -301,9 +302,9 @@ def _forward(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[A
         def pushed(unit: Any, number: int = number) -> Any:
             flows = [unit if i == number else cnp.zeros(x.shape, x.dtype)
                      for i, x in enumerate(leaves)]  # fmt: skip
-            return _leaves(composit.jvp(plain, primals, _like(primals, iter(flows)))[1])
+            return _leaves(functional.jvp(plain, primals, _like(primals, iter(flows)))[1])
 
-        for place, column in enumerate(composit.vmap(pushed, out_axes=-1)(_basis(leaf))):
+        for place, column in enumerate(functional.vmap(pushed, out_axes=-1)(_basis(leaf))):
             columns[place].append(cnp.reshape(column, (*results[place].shape, *leaf.shape)))
     found = []
     for blocks in columns:

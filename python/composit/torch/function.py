@@ -154,7 +154,7 @@ class Function(metaclass=_Callable):
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward, and records backward."""
         if graphs.ruled:
-            return graphs.call_by_rules(cls, args, kwargs)
+            return _Graphs.call_by_rules(cls, args, kwargs)
         if graphs.depth:
             raise FunctionMet
         context = FunctionCtx()

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import composit
 import composit._core as _core
+from composit import functional
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.torch import quiet, steps
 from composit.torch.calling import TensorBase, wrapped
-from composit.torch.function import Function, FunctionCtx, graphs
+from composit.torch.function import Function, FunctionCtx, _Graphs, graphs
 from composit.torch.tape import no_grad
 
 Lazies = list[LazyTensor]
@@ -236,7 +236,7 @@ class _Batched:
         of_inputs = [0 if flag else None for flag in self.batched]
         in_axes = ([of_inputs, [0] * len(outputs), [axes[i] for i in present]],)
         values = [list(inputs), list(outputs), [flows[i] for i in present]]
-        return list(composit.vmap(of_slice, in_axes=in_axes)(values))
+        return list(functional.vmap(of_slice, in_axes=in_axes)(values))
 
     def vjp(self, inputs: Lazies, outputs: Lazies, gradients: Optional) -> Optional:
         """Gradients of slices; of what is the same for all, their sum."""
@@ -315,7 +315,7 @@ def apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return type(result)(results) if several else results[0]
 
 
-type(graphs).call_by_rules = staticmethod(apply)
+_Graphs.call_by_rules = staticmethod(apply)
 
 
 def plain(value: Any) -> Any:

@@ -1,23 +1,28 @@
 """torch's functions, by subject: each is a pure function over LazyTensors."""
 
 from composit.torch.functions import (
-    asked,
     copying,
     creation,
+    drawing_methods,
     factored,
-    further,
     indexing,
+    layout_methods,
     linear,
+    linear_algebra,
+    methods_in_place,
     pointwise,
     random,
     reductions,
     settings,
     shapes,
+    signals,
     sorting,
+    special_by_name,
+    statistics,
 )
 
 __all__ = [
-    "asked", "copying", "creation", "factored",
-    "further", "indexing", "linear", "pointwise", "random", "reductions",
-    "settings", "shapes", "sorting",
+    "copying", "creation", "drawing_methods", "factored", "indexing", "layout_methods", "linear",
+    "linear_algebra", "methods_in_place", "pointwise", "random", "reductions", "settings",
+    "shapes", "signals", "sorting", "special_by_name", "statistics",
 ]  # fmt: skip

@@ -12,9 +12,9 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
-from composit.torch.nn import functional, further, pools_and_losses
+from composit.torch.nn import functional, pools_and_losses, unpooling
 
-assert functional and pools_and_losses and further  # they fill the table that is read here
+assert functional and pools_and_losses and unpooling  # they fill the table that is read here
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
 
@@ -75,13 +75,13 @@ def _fractional(count: int) -> None:
                     f"{name} requires specifying either an output_size or an output_ratio"
                 )
             )
-        kernel = further._each(kernel_size, count)
+        kernel = unpooling._each(kernel_size, count)
         lengths = tuple(input.shape[-count:])
         if output_size is None:
             ratios = (output_ratio,) * count if isinstance(output_ratio, float) else output_ratio
             sizes = tuple(int(n * ratio) for n, ratio in zip(lengths, ratios))
         else:
-            sizes = further._each(output_size, count)
+            sizes = unpooling._each(output_size, count)
         for n, m, k in zip(lengths, sizes, kernel):
             if m < 1 or m + k - 1 > n:
                 raise RuntimeError(

@@ -1,4 +1,5 @@
-"""grid_sample: values of an image or a volume at places between its elements."""
+"""grid_sample: values of an image or a volume at places between its elements; affine_grid, which says
+where an affine map looks; images of another size."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ import itertools
 import math
 from typing import Any
 
+import numpy as np
+
 from composit import numpy as cnp
+from composit._floating_point import in_default_state
+from composit.torch import calling
 from composit.torch.calling import torch_function
 
 _modes = ("bilinear", "nearest", "bicubic")
@@ -153,3 +158,31 @@ def _grid_sampler(
     """grid_sample, its modes by number."""
     mode, padding = _modes[interpolation_mode], _paddings[padding_mode]
     return _sampled(input, grid, mode, padding, align_corners)
+
+
+@torch_function("affine_grid", is_function=False, is_method=False, is_neural=True)
+@in_default_state
+def _affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+    """Where grid_sample looks for an affine map: (batch, height, width, 2), or with depth 3."""
+    lines = []
+    for n in tuple(size)[2:]:
+        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        lines.append(line if align_corners else line * (n - 1) / n)
+    grids = np.meshgrid(*lines, indexing="ij")
+    places = np.stack([*reversed(grids), np.ones_like(grids[0])], axis=-1)
+    flat = cnp.asarray(places.reshape(-1, places.shape[-1]).astype(np.dtype(theta.dtype)))
+    found = cnp.matmul(flat, cnp.swapaxes(theta, 1, 2))
+    return cnp.reshape(found, (theta.shape[0], *places.shape[:-1], places.shape[-1] - 1))
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """interpolate, by the nearest element."""
+    return calling.neural["interpolate"](input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """interpolate, bilinearly with corners aligned."""
+    return calling.neural["interpolate"](input, size, scale_factor, "bilinear", True)
+
+
+calling.neural.update(upsample_nearest=upsample_nearest, upsample_bilinear=upsample_bilinear)

@@ -10,7 +10,7 @@ from composit.torch.nn.modules import (
     attention,
     containers,
     convolutions,
-    further,
+    embedding_bag,
     lazy,
     losses,
     normalisation,
@@ -24,7 +24,7 @@ from composit.torch.nn.modules.activations import *
 from composit.torch.nn.modules.attention import *
 from composit.torch.nn.modules.containers import *
 from composit.torch.nn.modules.convolutions import *
-from composit.torch.nn.modules.further import *
+from composit.torch.nn.modules.embedding_bag import *
 from composit.torch.nn.modules.lazy import *
 from composit.torch.nn.modules.losses import *
 from composit.torch.nn.modules.normalisation import *
@@ -36,7 +36,7 @@ from composit.torch.nn.modules.transformer import *
 
 __all__ = [
     *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
-    *further.__all__, *lazy.__all__,
+    *embedding_bag.__all__, *lazy.__all__,
     *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
     *recurrent.__all__, *sampled.__all__,
     *transformer.__all__,

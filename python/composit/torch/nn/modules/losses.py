@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from composit.torch import calling
+from composit.torch.nn import losses
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
 
+assert losses  # it fills the table that is read here
 _old = "size_average=None, reduce=None, reduction=mean"
 
 MSELoss = module_of("MSELoss", "mse_loss", _old)
@@ -32,6 +34,16 @@ TripletMarginLoss = module_of(
     "TripletMarginLoss", "triplet_margin_loss",
     f"margin=1.0, p=2.0, eps=1e-6, swap=False, {_old}",
 )  # fmt: skip
+MultiLabelMarginLoss = module_of(
+    "MultiLabelMarginLoss", "multilabel_margin_loss", _old,
+    doc="How far classes that are no labels are above those that are, less 1.",
+)  # fmt: skip
+CTCLoss = module_of(
+    "CTCLoss",
+    "ctc_loss",
+    "blank=0, reduction=mean, zero_infinity=False",
+    doc="-log of the probability of the targets, over all ways to align them.",
+)
 
 
 class _Loss(Module):
@@ -155,9 +167,47 @@ class MultiLabelSoftMarginLoss(_Weighted):
         })  # fmt: skip
 
 
+class MultiMarginLoss(Module):
+    """How far other classes are above the target's less a margin."""
+
+    def __init__(
+        self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
+        reduce: Any = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.p, self.margin, self.reduction = p, margin, reduction
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss."""
+        return calling.neural["multi_margin_loss"](
+            input, target, self.p, self.margin, self.weight, reduction=self.reduction
+        )
+
+
+class TripletMarginWithDistanceLoss(Module):
+    """How much nearer than the positive, less a margin, the negative is to the anchor."""
+
+    def __init__(
+        self, *, distance_function: Any = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.distance_function, self.margin = distance_function, margin
+        self.swap, self.reduction = swap, reduction
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        """The loss."""
+        return calling.neural["triplet_margin_with_distance_loss"](
+            anchor, positive, negative, distance_function=self.distance_function,
+            margin=self.margin, swap=self.swap, reduction=self.reduction,
+        )  # fmt: skip
+
+
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
     "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
-    "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
-    "TripletMarginLoss",
+    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]  # fmt: skip

@@ -6,14 +6,17 @@ from typing import Any
 
 from composit._core import with_location
 from composit.torch import calling
+from composit.torch.nn import self_normalising
 from composit.torch.nn.module import Module
+from composit.torch.nn.modules.of_function import module_of
 from composit.torch.nn.parameter import Parameter
 
+assert self_normalising  # it fills the table that is read here
 _batch_norm = calling.neural["batch_norm"]
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "RMSNorm", "SyncBatchNorm",
+    "InstanceNorm3d", "LayerNorm", "LocalResponseNorm", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
 
@@ -279,3 +282,9 @@ class RMSNorm(_OfLast):
     def forward(self, input: Any) -> Any:
         """The normalised input."""
         return calling.neural["rms_norm"](input, self.normalized_shape, self.weight, self.eps)
+
+
+LocalResponseNorm = module_of(
+    "LocalResponseNorm", "local_response_norm", "size, alpha=0.0001, beta=0.75, k=1.0",
+    doc="Divided by a power of the mean square of neighbouring channels.",
+)  # fmt: skip

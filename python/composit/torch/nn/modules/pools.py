@@ -1,14 +1,18 @@
-"""Pools, padding, resizing and dropout as modules."""
+"""Pools and their inverses, padding, resizing and dropout as modules."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from composit.torch import calling
+from composit.torch.nn import grid, self_normalising, unpooling
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
 
-__all__: list[str] = []
+assert grid and self_normalising and unpooling  # they fill the table that is read here
+__all__: list[str] = [
+    "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "UpsamplingBilinear2d", "UpsamplingNearest2d",
+]  # fmt: skip
 
 
 def _enter(made: Any) -> None:
@@ -144,3 +148,70 @@ _enter(module_of("Dropout", "dropout", "p=0.5, inplace=False", in_training=True,
 for _n in (1, 2, 3):
     _enter(module_of(f"Dropout{_n}d", f"dropout{_n}d", "p=0.5, inplace=False", in_training=True,
                      base=_DropoutNd))  # fmt: skip
+for _name, _function in (("AlphaDropout", "alpha_dropout"),
+                         ("FeatureAlphaDropout", "feature_alpha_dropout")):  # fmt: skip
+    _enter(module_of(_name, _function, "p=0.5, inplace=False", in_training=True,
+                     doc="Dropout that keeps mean and variance of what SELU gives."))  # fmt: skip
+
+
+class _MaxUnpool(Module):
+    """Elements back where max_pool's indices say, zeros elsewhere."""
+
+    _function = ""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """input unpooled; output_size where several would fit."""
+        return calling.neural[self._function](
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """The inverse of MaxPool1d."""
+
+    _function = "max_unpool1d"
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """The inverse of MaxPool2d."""
+
+    _function = "max_unpool2d"
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """The inverse of MaxPool3d."""
+
+    _function = "max_unpool3d"
+
+
+class _Upsampling(Module):
+    _mode = "nearest"
+    _align: bool | None = None
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__()
+        self.size, self.scale_factor = size, scale_factor
+
+    def forward(self, input: Any) -> Any:
+        """Images of another size."""
+        return calling.neural["interpolate"](input, self.size, self.scale_factor, self._mode,
+                                             self._align)  # fmt: skip
+
+
+class UpsamplingNearest2d(_Upsampling):
+    """Images of another size, by the nearest pixel."""
+
+
+class UpsamplingBilinear2d(_Upsampling):
+    """Images of another size, bilinearly with corners aligned."""
+
+    _mode, _align = "bilinear", True

@@ -15,7 +15,7 @@ from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.nn.module import Module
 
 
-class Unwatched(Exception):
+class Unguarded(Exception):
     """The function reads what cannot be watched."""
 
 
@@ -43,7 +43,7 @@ def _is_library(module: Any) -> bool:
     return home.split(".")[0] in _trusted and "random" not in home
 
 
-class Watched:
+class Guards:
     """All that was read, in order, with what tells whether it is the same."""
 
     def __init__(self, function: Any) -> None:
@@ -64,7 +64,7 @@ class Watched:
         found = self.found
         try:
             now = self._all()
-        except Unwatched:
+        except Unguarded:
             return False
         is_same = len(now) == len(found) and all(
             x is y or (type(x) is type(y) and type(x) in _constants and repr(x) == repr(y))
@@ -99,9 +99,9 @@ class Watched:
             value = waiting.pop()
             found.append(value)
             if len(found) > _most:
-                raise Unwatched("it reads too much to be watched")
+                raise Unguarded("it reads too much to be watched")
             if isinstance(value, types.ModuleType) and not _is_library(value):
-                raise Unwatched(f"it reads the module {value.__name__}")
+                raise Unguarded(f"it reads the module {value.__name__}")
             if isinstance(value, (*_constants, types.ModuleType)):
                 continue
             if id(value) in seen:
@@ -134,14 +134,14 @@ class Watched:
                 return _of_wrapped(value)
             if isinstance(value, type) and issubclass(value, BaseException):
                 return []
-        raise Unwatched(f"it reads a {type(value).__name__}, which cannot be watched")
+        raise Unguarded(f"it reads a {type(value).__name__}, which cannot be watched")
 
     def _of_module(self, module: Any, found: list[Any]) -> list[Any]:
         own = module.__dict__
         self.places.append(own)
         for name in _hooks:
             if own.get(name):
-                raise Unwatched("a module has hooks")
+                raise Unguarded("a module has hooks")
             self.places.append(own.get(name, ()))
         made = []
         for group in _groups:
@@ -169,7 +169,7 @@ class Watched:
             made.append(function.__self__)
             function = function.__func__
         if not isinstance(function, types.FunctionType):
-            raise Unwatched(f"it calls a {type(function).__name__}, which cannot be watched")
+            raise Unguarded(f"it calls a {type(function).__name__}, which cannot be watched")
         self.functions.append(function)
         wrapped = getattr(function, "__wrapped__", None)
         made += [function.__code__.co_code, function.__defaults__]
@@ -181,16 +181,16 @@ class Watched:
                 made.append(cell.cell_contents)
                 self.cells.append(cell)
             except ValueError:
-                raise Unwatched("it reads a variable that has no value yet") from None
+                raise Unguarded("it reads a variable that has no value yet") from None
         names = _names_of(function.__code__)
         for name in sorted(names):
             value = function.__globals__.get(name, _missing)
             if value is _missing:
                 if name in _acting and hasattr(builtins, name):
-                    raise Unwatched(f"it calls {name}")
+                    raise Unguarded(f"it calls {name}")
                 continue  # an attribute's name, or a builtin
             if getattr(value, "__name__", "") == "numpy" and "random" in names:
-                raise Unwatched("it draws by numpy.random")
+                raise Unguarded("it draws by numpy.random")
             self.globals.append((function.__globals__, name))
             made.append(value)
         return made
@@ -217,6 +217,6 @@ def _names_of(code: Any) -> set[str]:
     return found
 
 
-def watched(function: Any) -> Watched:
-    """What the function reads, as it is now. Unwatched where that is not possible."""
-    return Watched(function)
+def guards_of(function: Any) -> Guards:
+    """What the function reads, as it is now. Unguarded where that is not possible."""
+    return Guards(function)

@@ -1,0 +1,79 @@
+"""Methods that say how a tensor lies in memory, or bring it into another shape or layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import numpy as cnp
+from composit.torch import calling
+from composit.torch.calling import torch_function
+
+
+def _method(function: Any) -> Any:
+    calling.methods[function.__name__] = function
+    return function
+
+
+@torch_function("sum_to_size", is_function=False)
+def _sum_to_size(input: Any, *size: Any) -> Any:
+    """The sum over what was broadcast from a size."""
+    given = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    to, shape = tuple(int(n) for n in given), tuple(input.shape)
+    ahead = len(shape) - len(to)
+    if ahead < 0 or any(n not in (1, m) for n, m in zip(to, shape[max(ahead, 0) :])):
+        raise ValueError(
+            f"size {{{list(shape)}}} is not expandable to size {{{list(to)}}}: a size that "
+            "broadcasts to the tensor's is required."
+        )
+    over = tuple(range(ahead)) + tuple(
+        ahead + i for i, (n, m) in enumerate(zip(to, shape[ahead:])) if n == 1 and m != 1
+    )
+    return cnp.reshape(cnp.sum(input, axis=over), to) if over else input
+
+
+@_method
+def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """new_empty(size): strides are those of a contiguous tensor."""
+    return calling.functions["empty_strided"](size, stride, dtype=dtype or self.dtype)
+
+
+@_method
+def get_device(self: Any) -> int:
+    """The number of its device; -1: the tensor is on the CPU."""
+    return -1 if self.is_cpu else self.device.index
+
+
+@_method
+def dense_dim(self: Any) -> int:
+    """The number of dimensions: no tensor is sparse."""
+    return self.dim()
+
+
+@_method
+def sparse_dim(self: Any) -> int:
+    """0: no tensor is sparse."""
+    return 0
+
+
+@_method
+def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
+    """The tensor, in a dtype: no tensor is sparse."""
+    return self if dtype is None else self.to(dtype)
+
+
+@_method
+def dim_order(self: Any) -> tuple[int, ...]:
+    """The dimensions as they are: strides are those of a contiguous tensor."""
+    return tuple(range(self.dim()))
+
+
+@_method
+def is_pinned(self: Any, device: Any = None) -> bool:
+    """False: no memory is pinned."""
+    return False
+
+
+@_method
+def is_shared(self: Any) -> bool:
+    """False: no memory is shared with other processes."""
+    return False

@@ -1,0 +1,214 @@
+"""Functions of statistics: modes and quantiles, counts, differences, segments."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit.torch.calling import torch_function
+from composit.torch.functions import indexing
+from composit.torch.given import constant
+from composit.torch.named_results import pair
+
+
+@torch_function("mode")
+def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element, the lowest of several, and its last place."""
+    x = cnp.moveaxis(input, dim, -1)
+    same = cnp.equal(x[..., :, None], x[..., None, :])
+    count = cnp.sum(cnp.astype(same, "int64"), axis=-1)
+    is_most = cnp.equal(count, cnp.max(count, axis=-1, keepdims=True))
+    order = cnp.argsort(x, axis=-1, kind="stable")
+    first = cnp.argmax(cnp.take_along_axis(is_most, order, axis=-1), axis=-1)[..., None]
+    value = cnp.take_along_axis(x, cnp.take_along_axis(order, first, axis=-1), axis=-1)
+    numbers = cnp.where(cnp.equal(x, value), np.arange(x.shape[-1]), -1)
+    place = cnp.max(numbers, axis=-1, keepdims=True)
+    found = [cnp.take_along_axis(x, place, axis=-1), place]
+    found = [cnp.moveaxis(y, -1, dim) if keepdim else y[..., 0] for y in found]
+    return pair("mode")(*found)
+
+
+@torch_function("nanmedian")
+def _nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle of the elements that are numbers, the lower of two."""
+    x = cnp.reshape(input, (-1,)) if dim is None else cnp.moveaxis(input, dim, -1)
+    order = cnp.argsort(x, axis=-1, kind="stable")
+    count = cnp.sum(cnp.astype(~cnp.isnan(x), "int64"), axis=-1, keepdims=True)
+    middle = cnp.maximum(count - 1, 0) // 2
+    place = cnp.take_along_axis(order, middle, axis=-1)
+    found = [cnp.take_along_axis(x, place, axis=-1), place]
+    if dim is None:
+        return found[0][0]
+    found = [cnp.moveaxis(y, -1, dim) if keepdim else y[..., 0] for y in found]
+    return pair("nanmedian")(*found)
+
+
+@torch_function("nanquantile")
+def _nanquantile(
+    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
+    interpolation: str = "linear",
+) -> Any:  # fmt: skip
+    """Quantiles of the elements that are numbers."""
+    return cnp.nanquantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+
+
+@torch_function("unique_consecutive")
+def _unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Elements that differ from the one before; values decide the shape."""
+    x = cnp.reshape(input, (-1,)) if dim is None else cnp.moveaxis(input, dim, 0)
+    values = np.asarray(x.evaluated())
+    length = values.shape[0]
+    differs = np.ones(length, bool)
+    differs[1:] = (values[1:] != values[:-1]).reshape(max(length - 1, 0), -1).any(axis=1)
+    starts = np.flatnonzero(differs)
+    found = [x[starts] if dim is None else cnp.moveaxis(x[starts], 0, dim)]
+    if return_inverse:
+        inverse = np.cumsum(differs) - 1
+        found.append(constant(inverse.reshape(tuple(input.shape)) if dim is None else inverse))
+    if return_counts:
+        found.append(constant(np.diff(np.append(starts, length))))
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+@torch_function("nonzero_static")
+def _nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+    """The first places where elements are not zero, so many."""
+    rows = np.argwhere(np.asarray(input.evaluated()))[:size]
+    made = np.full((size, input.ndim), fill_value)
+    made[: len(rows)] = rows
+    return constant(made)
+
+
+@torch_function("unravel_index", is_method=False)
+def _unravel_index(indices: Any, shape: Any) -> Any:
+    """Places of the flat tensor as those of one of a shape."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    found = []
+    for axis in range(len(sizes)):
+        step = math.prod(sizes[axis + 1 :])
+        found.append(indices // step % sizes[axis])
+    return tuple(found)
+
+
+@torch_function("histogram")
+def _histogram(
+    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many elements are in each bin, and the bins' edges."""
+    values = np.asarray(input.evaluated())
+    edges = bins if isinstance(bins, int) else np.asarray(bins.evaluated())
+    weights = None if weight is None else np.asarray(weight.evaluated())
+    counts, ends = np.histogram(values, edges, range, density, weights)
+    return pair("histogram", "hist", "bin_edges")(
+        constant(counts.astype(values.dtype)), constant(ends.astype(values.dtype))
+    )
+
+
+@torch_function("cumulative_trapezoid", is_method=False)
+def _cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
+    """The running integral by the trapezoidal rule."""
+    line = cnp.moveaxis(y, dim, -1)
+    width: Any = dx
+    if x is not None:
+        width = cnp.diff(x if x.ndim == 1 else cnp.moveaxis(x, dim, -1))
+    parts = (line[..., 1:] + line[..., :-1]) / 2 * width
+    return cnp.moveaxis(cnp.cumsum(parts, axis=-1), -1, dim)
+
+
+@torch_function("gradient", is_method=False)
+def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
+    """Differences to both sides, for each dimension."""
+    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    several = list(dims)
+    given = spacing if isinstance(spacing, (list, tuple)) else [spacing] * len(several)
+    return tuple(
+        cnp.gradient(input, step, axis=axis, edge_order=edge_order)
+        for axis, step in zip(several, given)
+    )
+
+
+@torch_function("combinations", is_method=False)
+def _combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of r elements, as rows."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    return cnp.take(input, places)
+
+
+@torch_function("index_reduce", is_inplace=True)
+def _index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """source reduced into places of a dimension: "prod", "mean", "amax" or "amin"."""
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    places = cnp.broadcast_to(cnp.reshape(index, tuple(shape)), tuple(source.shape))
+    return indexing.scatter_reduce_of(input, dim, places, source, reduce, include_self=include_self)
+
+
+_EMPTY = {"sum": 0.0, "mean": 0.0, "max": -math.inf, "min": math.inf, "prod": 1.0}
+_REDUCTIONS = {"sum": "sum", "mean": "sum", "max": "amax", "min": "amin", "prod": "prod"}
+
+
+@torch_function("segment_reduce", is_method=False)
+def _segment_reduce(
+    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None,
+    dim: int = 0, unsafe: bool = False, initial: float | None = None,
+) -> Any:  # fmt: skip
+    """The rows of data reduced in segments of given lengths, or between offsets: "sum", "mean",
+    "max", "min" or "prod"; without initial the mean of none is NaN. Lengths that do not add up to
+    the number of rows are refused, unless unsafe."""
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(
+            f"segment_reduce: unsupported reduction {reduce}. One of {list(_REDUCTIONS)} is "
+            "required."
+        )
+    if indices is not None:
+        raise RuntimeError(
+            "segment_reduce(): indices based reduction is not supported yet. Lengths or offsets "
+            "are required."
+        )
+    if (lengths is None) == (offsets is None):
+        raise RuntimeError(
+            "segment_reduce(): Either lengths or offsets must be defined, and not both."
+        )
+    given = lengths if offsets is None else offsets
+    if dim != 0 or given.ndim != 1:
+        raise NotImplementedError(
+            f"segment_reduce: axis {dim} with segments of shape {tuple(given.shape)}. Axis 0 and "
+            "one dimension of segments are built."
+        )
+    counts = lengths if offsets is None else offsets[1:] - offsets[:-1]
+    rows = data.shape[0]
+    if not unsafe:
+        values = np.asarray(counts.evaluated())
+        if (values < 0).any() or values.sum() != rows:
+            raise RuntimeError(
+                f"segment_reduce: lengths {values.tolist()} for {rows} rows. Lengths from 0 that "
+                "add up to the number of rows are required."
+            )
+    start = _EMPTY[reduce] if initial is None else initial
+    # Rows beside all segments go to one behind the last.
+    count = counts.shape[0]
+    row = cnp.arange(rows)
+    if offsets is None:
+        places = cnp.searchsorted(cnp.cumsum(lengths), row, side="right")
+    else:
+        places = cnp.searchsorted(offsets, row, side="right") - 1
+        places = cnp.where(places < 0, count, places)
+    places = cnp.broadcast_to(cnp.reshape(places, (-1, *[1] * (data.ndim - 1))), data.shape)
+    found = indexing.scatter_reduce_of(
+        cnp.full((count + 1, *data.shape[1:]), start, data.dtype), 0, places, data,
+        _REDUCTIONS[reduce],
+    )[:-1]  # fmt: skip
+    if reduce != "mean":
+        return found
+    counts = cnp.reshape(counts, (-1, *[1] * (data.ndim - 1)))
+    mean = found / cnp.astype(cnp.maximum(counts, 1), data.dtype)
+    return cnp.where(counts == 0, math.nan if initial is None else initial, mean)

@@ -1,0 +1,57 @@
+"""What networks without batch norm keep numbers in range by: alpha dropout, local responses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit import numpy as cnp
+from composit._core import with_location
+from composit._floating_point import in_default_state
+from composit.torch import calling, writing
+from composit.torch.calling import torch_function
+
+
+@torch_function("local_response_norm", is_function=False, is_method=False, is_neural=True)
+def _local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Divided by a power of the mean square of neighbouring channels."""
+    square = cnp.moveaxis(input * input, 1, -1)
+    width = [(0, 0)] * (input.ndim - 1) + [(size // 2, (size - 1) // 2)]
+    sums = cnp.cumsum(cnp.pad(cnp.pad(square, width), [(0, 0)] * (input.ndim - 1) + [(1, 0)]),
+                      axis=-1)  # fmt: skip
+    mean = (sums[..., size:] - sums[..., :-size]) / size
+    return input / cnp.power(cnp.moveaxis(mean, -1, 1) * alpha + k, beta)
+
+
+# What SELU tends to where it is given little, and so what alpha dropout puts in place of elements.
+_SATURATED = -1.7580993408473766
+
+
+def _alpha_dropout(name: str, is_of_features: bool) -> None:
+    @in_default_state
+    def function(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+        if not 0 <= p <= 1:
+            raise ValueError(
+                with_location(f"dropout probability has to be between 0 and 1, but got {p}")
+            )
+        if not training or p == 0:
+            return input
+        shape = (*input.shape[:2], *[1] * (input.dim() - 2)) if is_of_features else input.shape
+        kept = calling.functions["rand"](*shape, dtype=input.dtype) >= p
+        if p == 1:
+            made = input * 0
+        else:
+            scale = 1 / math.sqrt((1 - p) * (1 + p * _SATURATED**2))
+            made = calling.functions["where"](kept, input, _SATURATED) * scale
+            made = made - scale * p * _SATURATED
+        return writing.write(input, made, name) if inplace else made
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Dropout that keeps mean and variance of what SELU gives."
+    calling.neural[name] = calling.functions[name] = function
+
+
+_alpha_dropout("alpha_dropout", False)
+_alpha_dropout("feature_alpha_dropout", True)
