@@ -17,7 +17,6 @@
 namespace composit::python {
 namespace {
 
-using c_family::Slot;
 using ir::DType;
 using ir::procedure::Procedure;
 using ir::scalar::Bits;
@@ -26,21 +25,6 @@ nb::object number_of(const Bits& bits, DType dtype) {
     if (dtype == DType::boolean) return nb::borrow(bits[0] != 0 ? Py_True : Py_False);
     if (dtype == DType::int64) return nb::steal(PyLong_FromLongLong(static_cast<int64_t>(bits[0])));
     return nb::steal(PyFloat_FromDouble(ir::scalar::value_of(dtype, bits)));
-}
-
-// The line of the text names the line of the source, or one before it does.
-[[noreturn]] void fail_at(int line, const Procedure& procedure, const std::string& code) {
-    user_check<OutOfMemory>(line != -1, procedure.name, ": memory is exhausted.");
-    std::vector<std::string> lines;
-    std::istringstream stream(code);
-    for (std::string each; std::getline(stream, each);) lines.push_back(each);
-    std::string mark;
-    for (size_t i = std::min(lines.size(), static_cast<size_t>(std::abs(line)));
-         i-- > 0 && mark.empty();)
-        if (const size_t at = lines[i].find("// " + procedure.file); at != std::string::npos)
-            mark = lines[i].substr(at + 3);
-    if (line < 0) ir::procedure::fail_extent(procedure, mark);
-    ir::procedure::fail_assertion(procedure, mark);
 }
 
 }  // namespace
@@ -53,29 +37,6 @@ bool is_asked_to_stop() {
     } catch (const runtime::Interrupted&) {
         return true;
     }
-}
-
-ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t number,
-                                Procedure procedure, std::shared_ptr<const std::string> text) {
-    using Entry = int (*)(const Slot*, Slot*, void* const*);
-    const auto entry = reinterpret_cast<Entry>(library->symbol(composit::text("run_", number)));
-    return [library = std::move(library), entry, procedure = std::move(procedure),
-            text = std::move(text)](const std::vector<Bits>& parameters, void* const* arrays) {
-        static_assert(sizeof(Slot) == sizeof(Bits::value_type));
-        std::vector<Slot> in(procedure.parameters + 1), out(procedure.results.size() + 1);
-        for (size_t i = 0; i < procedure.parameters; ++i)
-            std::memcpy(&in[i], parameters[i].data(), sizeof(Slot));
-        if (const int failed = entry(in.data(), out.data(), arrays); failed != 0) {
-            if (failed == c_family::was_stopped) throw runtime::Interrupted();
-            if (failed > 0) ir::procedure::tell_failure(procedure, parameters, arrays);
-            fail_at(failed, procedure, *text);
-        }
-        std::vector<Bits> results(procedure.results.size());
-        for (size_t i = 0; i < results.size(); ++i)
-            std::memcpy(results[i].data(), &out[i],
-                        static_cast<size_t>(size_of(procedure.results[i].dtype)));
-        return results;
-    };
 }
 
 CompiledArrays::CompiledArrays(Procedure procedure, ir::procedure::Run run)

@@ -3,8 +3,7 @@
 
 #include "bindings.h"
 #include "casters.h"
-#include "composit/backends/c_family/procedure_file.h"
-#include "composit/backends/cpp/cache.h"
+#include "composit/backends/cpp/procedures.h"
 #include "composit/ir/array.h"
 #include "composit/ir/procedure/callable.h"
 
@@ -19,12 +18,6 @@ namespace nb = nanobind;
 // What loops of compiled kernels ask. Numbers are passed to kernels under Python's lock, which
 // other threads get here.
 bool is_asked_to_stop();
-
-// Compiled code of the procedure, the one of that number in the library. `text` is the code, whose
-// marks name the lines of failed assertions.
-ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t number,
-                                ir::procedure::Procedure procedure,
-                                std::shared_ptr<const std::string> text);
 
 class ArrayCall;
 

@@ -5,9 +5,8 @@
 #include "bindings.h"
 #include "calling.h"
 #include "casters.h"
-#include "composit/backends/simt/backend.h"
-#include "composit/backends/simt/kernel_printer.h"
 #include "composit/eager/history.h"
+#include "composit/exporters/device_source/device_source.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
@@ -75,8 +74,9 @@ void bind_compiled(nb::module_& module) {
         .def(
             "source_for",
             [](const Compiled& self, const std::string& language) {
-                return simt::print_for(
-                    language, self.program_for(simt::target_of_groups(), simt::unprintable));
+                return device_source::print_for(language,
+                                                self.program_for(device_source::target_of_groups(),
+                                                                 device_source::unprintable));
             },
             nb::arg("language"), nb::call_guard<Located>(),
             "The kernels in the language of a device that need not be here: opencl or cuda.")

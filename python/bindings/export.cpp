@@ -3,7 +3,6 @@
 
 #include "bindings.h"
 #include "casters.h"
-#include "composit/backends/c_family/prelude.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
@@ -29,7 +28,7 @@ void bind_export(nb::module_& module) {
     module.def("xxh64", [](const nb::bytes& content) {
         return cpp_project::checksum_of({content.c_str(), content.size()});
     });
-    module.def("xxh64_text", [] { return std::string(c_family::prelude_text("checksum.h")); });
+    module.def("xxh64_text", [] { return std::string(cpp_project::checksum_text()); });
     const nb::call_guard<Located> located;
     module.def(
         "write_whole_files",

@@ -5,12 +5,9 @@
 #include "bindings.h"
 #include "casters.h"
 #include "compiled_arrays.h"
-#include "composit/backends/c_family/procedure_file.h"
-#include "composit/backends/c_family/procedure_heads.h"
-#include "composit/backends/c_family/procedure_printer.h"
-#include "composit/backends/cpp/cache.h"
-#include "composit/backends/cpp/unavailable.h"
+#include "composit/backends/cpp/procedures.h"
 #include "composit/base/error.h"
+#include "composit/exporters/procedures/procedures.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/interpret.h"
 #include "composit/ir/procedure/known_parameter.h"
@@ -35,14 +32,14 @@ namespace composit::python {
 namespace {
 
 namespace procedure = ir::procedure;
-using c_family::ProcedureFamily;
-using c_family::Slot;
+using cpp::Slot;
 using ir::DType;
 using ir::scalar::Expr;
 using procedure::Block;
 using procedure::Procedure;
 using procedure::Statement;
 using procedure::Variable;
+using procedures::ProcedureFamily;
 
 using Variables = std::vector<std::pair<std::string, DType>>;
 
@@ -254,26 +251,18 @@ template <class Make>
 void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,
                const std::string& folder, bool runs, const Make& make) {
     const std::vector<ProcedureFamily> families = families_from(lists);
-    const std::string code = c_family::print_loadable(name, families, runs);
     std::string warning;
-    std::shared_ptr<cpp::Library> library;
-    try {
+    std::optional<cpp::ProcedureLibrary> loaded;
+    {
         const std::optional<Released> released =
             PyGILState_Check() ? std::optional<Released>(std::in_place) : std::nullopt;
-        library = cpp::build_or_load(
-            {name, code, "", cpp::find_compiler(), c_family::loadable_symbols(families, runs)},
-            folder, {}, warning);
-    } catch (const cpp::CompilationUnavailable& error) {
-        runtime::warn(error.what());
-        return;
+        loaded = cpp::load_procedures(name, families, folder, runs, &is_asked_to_stop, warning);
     }
     if (!warning.empty()) runtime::warn(warning);
-    if (void* const asked = library->find("composit_is_asked_to_stop"))
-        *static_cast<bool (**)()>(asked) = &is_asked_to_stop;
-    const auto shared = std::make_shared<const std::string>(code);
+    if (!loaded) return;
     size_t number = 0;
     for (const auto& list : lists)
-        for (const Procedure& each : list) make(library, number++, each, shared);
+        for (const Procedure& each : list) make(*loaded, number++, each);
 }
 
 std::vector<CompiledProcedures> load(const std::string& name,
@@ -281,8 +270,8 @@ std::vector<CompiledProcedures> load(const std::string& name,
                                      const std::string& folder) {
     std::vector<CompiledProcedures> all;
     load_each(name, lists, folder, false,
-              [&](const auto& library, size_t number, const Procedure& each, const auto&) {
-                  all.emplace_back(library, number, each);
+              [&](const auto& loaded, size_t number, const Procedure& each) {
+                  all.emplace_back(loaded.library, number, each);
               });
     return all;
 }
@@ -292,8 +281,8 @@ std::vector<CompiledArrays> load_arrays(const std::string& name,
                                         const std::string& folder) {
     std::vector<CompiledArrays> all;
     load_each(name, lists, folder, true,
-              [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
-                  all.emplace_back(each, compiled_run(library, number, each, code));
+              [&](const auto& loaded, size_t number, const Procedure& each) {
+                  all.emplace_back(each, cpp::run_of(loaded, number, each));
               });
     return all;
 }
@@ -302,8 +291,8 @@ std::vector<CompiledArrays> load_arrays(const std::string& name,
 procedure::Run load_for_nodes(const Procedure& one) {
     procedure::Run run;
     load_each(one.name, {{one}}, "", true,
-              [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
-                  run = compiled_run(library, number, each, code);
+              [&](const auto& loaded, size_t number, const Procedure& each) {
+                  run = cpp::run_of(loaded, number, each);
               });
     return run;
 }
@@ -386,8 +375,7 @@ void bind_procedure(nb::module_& module) {
         .def_prop_ro(
             "has_arrays", [](const Procedure& self) { return !self.arrays.empty(); },
             "Whether it reads, writes or makes arrays.")
-        .def_prop_ro("source",
-                     [](const Procedure& self) { return c_family::print_procedure(self); })
+        .def_prop_ro("source", [](const Procedure& self) { return procedures::source_of(self); })
         .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })
         .def("with_derivative", procedure::with_derivative,
              "The procedure with a derivative that is not derived.")
@@ -399,7 +387,7 @@ void bind_procedure(nb::module_& module) {
                 return made;
             },
             "The procedure, whose derivative is derived.")
-        .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
+        .def("__repr__", [](const Procedure& self) { return procedures::signature_of(self); });
     inner.def(
         "parse",
         [](const std::string& name, const std::string& text, DType floating,
@@ -435,12 +423,12 @@ void bind_procedure(nb::module_& module) {
         "a new variable, a bool behind the others: it says that a loop has returned.");
     inner.def("print_file",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
-                  const auto file = c_family::print_file(name, families_from(lists));
+                  const auto file = procedures::print_file(name, families_from(lists));
                   return std::pair(file.header, file.source);
               });
     inner.def("print_loadable",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
-                  return c_family::print_loadable(name, families_from(lists));
+                  return procedures::print_loadable(name, families_from(lists));
               });
     nb::class_<KernelRow>(inner, "KernelRow", "A procedure as a row of the scalar language.");
     nb::class_<CompiledProcedures>(inner, "Compiled", "Compiled code of a procedure.")

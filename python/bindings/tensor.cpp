@@ -154,9 +154,7 @@ Tensor source_from(nb::handle value, ir::DType dtype) {
     const bool is_number = PyFloat_Check(object) || PyComplex_Check(object) ||
                            PyBool_Check(object) || is_tensor(object);
     const bool is_converted = is_list ? ir::is_integer(dtype) : !is_number && !is_operand(value);
-    const auto stored = [&] {
-        return tensor_from(provided("stored")(value, dtype_object(dtype)));
-    };
+    const auto stored = [&] { return tensor_from(provided("stored")(value, dtype_object(dtype))); };
     if (is_converted || holds_no_numbers(value)) return stored();
     if (!is_list && !PyLong_CheckExact(object)) return tensor_from(value);
     try {

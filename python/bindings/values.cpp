@@ -87,8 +87,7 @@ ir::Tensor tensor_from(nb::handle value) {
     }
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)
-            if (is_tensor(item))
-                return tensor_from(provided("stack")(value));
+            if (is_tensor(item)) return tensor_from(provided("stack")(value));
     return ir::constant(array_from(value));
 }
 

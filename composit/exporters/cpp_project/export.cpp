@@ -2,6 +2,7 @@
 #include "composit/exporters/cpp_project/export.h"
 
 #include "composit/backends/c_family/kernel_names.h"
+#include "composit/backends/c_family/prelude.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/whole_file.h"
@@ -230,6 +231,8 @@ std::string module_text(const Project& project, size_t module) {
 }  // namespace
 
 uint64_t checksum_of(std::string_view bytes) { return xxh64(bytes.data(), bytes.size()); }
+
+std::string_view checksum_text() { return c_family::prelude_text("checksum.h"); }
 
 std::string module_file(const Project& project, size_t module) {
     return module == 0 ? project.name + ".cpp" : text(project.name, "_", module + 1, ".cpp");

@@ -21,6 +21,8 @@ struct ExportOptions {
 
 // XXH64 with seed 0, by which weights are checked: prelude/checksum.h as a function of the library.
 uint64_t checksum_of(std::string_view bytes);
+// Its text in C++, of the function xxh64(bytes, count): for a main.cpp that checks weights itself.
+std::string_view checksum_text();
 
 // Writes into `folder` (made if missing) and returns the names of
 //   NAME.cpp, NAME.hpp     one function per program, called as the program; on any CPU the same
