@@ -10,7 +10,9 @@ from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import kernels as _kernels
 from composit.torch import methods as _methods
+from composit.torch import moving as _moving
 from composit.torch import parts as _parts
+from composit.torch import recording as _recording
 from composit.torch.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from composit.torch.compiling import compile
 from composit.torch.dtypes import (

@@ -22,9 +22,10 @@ from composit._core import (
 from composit._core import is_recorded as is_recorded
 from composit._core import record_of as record_of
 from composit.flashlight.operators import table
-from composit.torch import keywords, places, quiet, saved_values, settling, steps
+from composit.torch import keywords, places, quiet, saved_values, settling, steps, writing
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import is_grad_enabled
+from composit.torch.tensor_base import TensorBase as TensorBase
 
 functions: dict[str, Any] = {}  # torch.NAME
 methods: dict[str, Any] = {}  # Tensor.NAME
@@ -34,43 +35,14 @@ _other_names = {"axis": "dim", "keepdims": "keepdim", "self": "input"}
 _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")
 
 
-class TensorBase(_core.TensorFields):
-    """What Tensor derives from, so that this file can tell tensors apart."""
+class Above:
+    """What operations need of the files that need this one: these provide it."""
 
-    # Fields of a struct of the bindings: None, 0 and False at first, and no _lazy is there.
-    _lazy: Any
-    _has_lazy: bool
-    _seen: Any  # what has its dtype and shape: _like or _lazy
-    _record: Any  # a GradFn, the operation that made it on the tape (composit/eager/tape.h)
-    _is_leaf_with_grad: bool
-    _is_tainted: bool  # its node depends on a leaf, but no gradient goes through it
-    _root: Any  # the Tensor this is a view of
-    _record_of_root: Any  # when the view was made
-    _is_shared: bool  # there were views of it, or its node was given away
-    _grad: Any
-    _twin: Any  # a reference to the Tensor this was detached from, whose memory it shares
-    _twins: Any  # references to those that were detached from this
-    _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
-    _number: int  # of a view that a function made with others, from 1 on; else 0
-    _version: int  # how often its memory was written, also by views of it
-    _is_data: bool  # its twin does not count its writes
-    _hooks: Any  # of its gradient, where there are some
-    _post_hooks: Any
-    _trace: Any  # the operations that make its node (composit/torch/steps.py)
-    _mark: int  # of the trace in which it has a place
-    _place: int  # its number there
-    _like: Any  # while it has no node: a placeholder of its dtype and shape
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_lazy":
-            trace = self._trace
-            if trace is not None:
-                trace.build()
-                if self._has_lazy:
-                    return self._lazy
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    recorded: Callable[..., Any]  # an operation as a trace's next one (recording.py)
+    on_one_device: Callable[..., Any]  # operands that lay on several devices (moving.py)
 
 
+above = Above()
 _made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
 
 
@@ -172,7 +144,7 @@ def call_unknown(
             return call(function, name, is_view, args, kwargs)
         trace = steps.open_trace()
         if trace is not None:
-            return recording.recorded(trace, function, name, is_view, args, kwargs)
+            return above.recorded(trace, function, name, is_view, args, kwargs)
     return call_now(function, name, is_view, args, kwargs)
 
 
@@ -212,7 +184,7 @@ def call_now(
     except RuntimeError as error:
         if not places.is_mixing(error):
             raise
-        again = _on_one_device(error, function, args, kwargs)
+        again = above.on_one_device(error, function, args, kwargs)
         if again is None:
             raise
     finally:
@@ -233,12 +205,6 @@ def call_now(
     if out is None:
         return result
     return _written_out(name, out, result)
-
-
-def _on_one_device(error: RuntimeError, function: Any, args: Any, kwargs: Any) -> Any:
-    from composit.torch import moving  # which needs functions of tensors
-
-    return moving.on_one_device(error, function, args, kwargs)
 
 
 def _save(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -396,5 +362,3 @@ def as_device(value: Any) -> Any:
 
 steps.parts.is_recorded, steps.parts.settling = is_recorded, settling
 steps.parts.TensorBase = TensorBase
-
-from composit.torch import recording, writing  # noqa: E402 (they need what is above)

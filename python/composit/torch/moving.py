@@ -91,3 +91,6 @@ def on_one_device(
         args = (args[0], _with_moved(args[1], place, True), *args[2:])
     moved_args = tuple(_with_moved(value, place, False) for value in args)
     return moved_args, {name: _with_moved(value, place, False) for name, value in kwargs.items()}
+
+
+calling.above.on_one_device = on_one_device

@@ -190,6 +190,19 @@ def set_default_device(device: Any) -> None:
     _present.set(None if name == "cpu" else name)
 
 
+cuda_kind = "cuda"  # composit's kind of the devices that torch.cuda asks about
+
+
+@functools.cache
+def cuda_names() -> tuple[str, ...]:
+    """The full names of CUDA devices, which are opened."""
+    try:
+        _devices.full_name(cuda_kind)
+    except ValueError:
+        return ()
+    return tuple(x for x in _devices.all()[0] if x.partition(":")[0] == cuda_kind)
+
+
 def present() -> str | None:
     """The full name of where new tensors are made; None: on the CPU."""
     name = _present.get()

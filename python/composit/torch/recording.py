@@ -124,6 +124,7 @@ def recorded(
     return _without_nodes(trace, state, first, args[0] if state.is_view else None)
 
 
+calling.above.recorded = recorded
 _new = object.__new__
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import composit._core as _core
 from composit import nn
-from composit._core import GradFn, LazyTensor, record_name, with_location
+from composit._core import GradFn, LazyTensor, is_recorded, record_name, record_of, with_location
 from composit.torch import assigning, settling, steps
-from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
+from composit.torch.tensor_base import TensorBase
 
 
 def memory_of(tensor: Any) -> tuple[Any, bool]:

@@ -6,14 +6,15 @@ import sys
 import pytest
 
 import composit.torch as torch
+from composit.torch import places
 
 
 @pytest.fixture
 def cuda(apart, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "_KIND", "apart")
-    torch.cuda._names.cache_clear()
+    monkeypatch.setattr(places, "cuda_kind", "apart")
+    places.cuda_names.cache_clear()
     yield torch.cuda
-    torch.cuda._names.cache_clear()
+    places.cuda_names.cache_clear()
 
 
 def test_questions_about_the_device(cuda):

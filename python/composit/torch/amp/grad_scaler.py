@@ -7,15 +7,14 @@ import warnings
 from typing import Any
 
 from composit._core import with_location
+from composit.torch import places
 from composit.torch.calling import TensorBase, functions
 from composit.torch.tape import no_grad
 
 
 def is_here(device_type: str) -> bool:
     """Whether there is a CUDA device, if it is asked about that kind."""
-    from composit.torch import cuda
-
-    return device_type == "cuda" and cuda.is_available()
+    return device_type == "cuda" and bool(places.cuda_names())
 
 
 class GradScaler:

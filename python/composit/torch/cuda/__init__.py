@@ -4,7 +4,6 @@ first of these questions is asked."""
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any, NoReturn
 
@@ -19,7 +18,6 @@ has_magma = False
 __getattr__ = getter(__name__, ("amp",))
 
 _devices = _core.devices
-_KIND = "cuda"  # of devices
 _was_asked = [False]  # whether a device was used
 
 
@@ -27,14 +25,7 @@ def _missing() -> NoReturn:
     raise AssertionError(with_location("Torch not compiled with CUDA enabled"))
 
 
-@functools.cache
-def _names() -> tuple[str, ...]:
-    """The full names of CUDA devices, which are opened."""
-    try:
-        _devices.full_name(_KIND)
-    except ValueError:
-        return ()
-    return tuple(x for x in _devices.all()[0] if x.partition(":")[0] == _KIND)
+_names = places.cuda_names
 
 
 def _name_of(device: Any, optional: bool = True) -> str:
@@ -44,14 +35,18 @@ def _name_of(device: Any, optional: bool = True) -> str:
         _missing()
     _was_asked[0] = True
     if device is None and optional:
-        return f"{_KIND}:{places.current.cuda}"
-    asked = places.device(_KIND, device) if isinstance(device, int) else places.device(device)
-    if asked.type != _KIND:
+        return f"{places.cuda_kind}:{places.current.cuda}"
+    asked = (
+        places.device(places.cuda_kind, device)
+        if isinstance(device, int)
+        else places.device(device)
+    )
+    if asked.type != places.cuda_kind:
         raise ValueError(with_location(f"Expected a cuda device, but got: {asked}"))
     index = places.current.cuda if asked.index is None else asked.index
     if not index < len(_names()):
         raise RuntimeError(with_location("CUDA error: invalid device ordinal"))
-    return f"{_KIND}:{index}"
+    return f"{places.cuda_kind}:{index}"
 
 
 def _held(device: Any, what: str) -> int:
@@ -173,7 +168,7 @@ class device_of(device):
     """A with block on the device of a tensor; nothing for one that lies elsewhere."""
 
     def __init__(self, obj: Any) -> None:
-        super().__init__(obj.get_device() if obj.device.type == _KIND else -1)
+        super().__init__(obj.get_device() if obj.device.type == places.cuda_kind else -1)
 
 
 # ----- memory
