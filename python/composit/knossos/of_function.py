@@ -12,7 +12,7 @@ from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.provided import provided
 from composit.knossos.source import Source, known_kernel
-from composit.knossos.translate import translate
+from composit.knossos.translator.translate import translate
 
 _in_translation = threading.local()
 

@@ -46,6 +46,12 @@ class Record:
         self.made_by, self.fields = made_by, fields
 
 
+def unnamed(value: Any) -> Any:
+    """A NamedTuple as a tuple of its parts; anything else as it is."""
+    is_named = isinstance(value, Record) and issubclass(value.made_by, tuple)
+    return tuple(value.fields.values()) if is_named else value
+
+
 def found_in(table: Any, function: Any) -> Any:
     """What a table of functions has for one; None for others, and for what is not hashable."""
     try:
@@ -108,9 +114,9 @@ def with_article(kind: str) -> str:
 class Operators:
     """Operators in one floating dtype."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, has_arrays: bool = False) -> None:
         self.dtype = np.dtype(dtype)
-        self.has_arrays = False  # whether bools may be NumPy's
+        self.has_arrays = has_arrays  # whether bools may be NumPy's
 
     def dtype_of(self, kind: str) -> Any:
         return {"float": self.dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}[kind]

@@ -6,15 +6,28 @@ Each path stores its value in the same variables and arrays. Only one of them ru
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf
-from composit.knossos.arrays import Array, Stored
-from composit.knossos.terms import variables_of
-from composit.knossos.values import Record, kind_of, leaves_with_names, with_article
+from composit.knossos.translator.arrays import Array, Stored
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.scope import Scope
+from composit.knossos.translator.sharing import Sharing
+from composit.knossos.translator.storage import Storage
+from composit.knossos.translator.terms import variables_of
+from composit.knossos.values import (
+    KINDS,
+    Operators,
+    Record,
+    kind_of,
+    leaves_with_names,
+    with_article,
+)
 
 Leaves = list[Any]  # numbers and arrays
 
@@ -40,46 +53,81 @@ def rebuilt(value: Any, leaves: Iterator[Any]) -> Any:
     return next(leaves)
 
 
-class Joined:
-    """The places of a value: a variable for each number, an array for each array.
+@dataclasses.dataclass(eq=False)
+class Paths:
+    """Makes the places of values that several paths give."""
 
-    `like` is the value of one path, `kinds` are those of its leaves. Arrays are allocated in
-    `block`, before what its end is going to be; their extents are known there, as they are made of
-    variables below `known`."""
+    code: Code
+    operators: Operators
+    scope: Scope
+    integers: Integers
+    sharing: Sharing
+    storage: Storage
+
+    def join(
+        self, node: ast.AST, like: Any, kinds: list[str], wanted: str, block: list[Any], known: int
+    ) -> Joined:  # fmt: skip
+        """The places of a value. `like` is that of one path, `kinds` are those of its leaves.
+        Arrays are allocated in `block`, before what its end is going to be; their extents are
+        known there, as they are made of variables below `known`."""
+        return Joined(self, node, like, kinds, wanted, block, known)
+
+    def larger_kinds(self, node: ast.AST, a: Any, b: Any) -> list[str]:
+        """The kinds of numbers that hold the leaves of both values."""
+        kinds = []
+        for one, other in zip(leaves_of_value(a), leaves_of_value(b)):
+            both = [
+                leaf.kind if isinstance(leaf, Array) else kind_of(leaf) for leaf in (one, other)
+            ]
+            largest = max(both, key=KINDS.index)
+            if isinstance(one, Array) and both[0] != both[1]:
+                self.scope.refuse(
+                    node,
+                    f"an array of {both[0]}s on one path is {with_article(both[1])} array on the "
+                    "other",
+                    "Equal kinds of numbers are required: write .astype(float).",
+                    TypeError,
+                )
+            kinds.append(largest)
+        return kinds
+
+
+class Joined:
+    """The places of a value: a variable for each number, an array for each array."""
 
     def __init__(
-        self, translator: Any, node: ast.AST, like: Any, kinds: list[str], wanted: str,
+        self, paths: Paths, node: ast.AST, like: Any, kinds: list[str], wanted: str,
         block: list[Any], known: int,
     ) -> None:  # fmt: skip
-        self.translator, self.like, self.kinds = translator, like, kinds
+        self.paths, self.like, self.kinds = paths, like, kinds
         self.block, self.known = block, known
         self.places = [self._place(node, leaf, kind, wanted)
                        for leaf, kind in zip(leaves_of_value(like), kinds)]  # fmt: skip
 
     def _place(self, node: ast.AST, leaf: Any, kind: str, wanted: str) -> Any:
-        translator = self.translator
+        paths = self.paths
         if not isinstance(leaf, Array):
-            return translator.leaf(translator.hidden_variable(wanted, kind))
+            return paths.code.leaf(paths.code.hidden_variable(wanted, kind))
         shape = tuple(self._extent(node, extent) for extent in leaf.shape)
-        made = translator.add_array(wanted, kind, shape, is_list=leaf.is_list)
-        translator.fresh.add(made.number)
-        self.block.append(Statement.allocate(made.number, False, translator.line))
+        made = paths.storage.add_array(wanted, kind, shape, is_list=leaf.is_list)
+        paths.sharing.fresh.add(made.number)
+        self.block.append(Statement.allocate(made.number, False, paths.code.line))
         return made
 
     def _extent(self, node: ast.AST, extent: Any) -> Any:
-        translator = self.translator
-        extent = translator.resolved(extent)
+        paths = self.paths
+        extent = paths.integers.resolved(extent)
         is_variable = isinstance(extent, Expr) and extent.op == "argument"
-        size = translator.sizes.get(extent.index) if is_variable else None
-        if size is not None and not (size.op == "argument" and translator.is_assigned_once(size)):
+        size = paths.integers.sizes.get(extent.index) if is_variable else None
+        if size is not None and not (size.op == "argument" and paths.code.is_assigned_once(size)):
             size = None
-        for value in (extent, translator.in_parameters(extent), size):
+        for value in (extent, paths.integers.in_parameters(extent), size):
             if value is not None and (not isinstance(value, Expr) or all(
-                number < self.known or translator.homes.get(number) is self.block
+                number < self.known or paths.code.homes.get(number) is self.block
                 for number in variables_of(value)
             )):  # fmt: skip
                 return value
-        translator.refuse(
+        paths.scope.refuse(
             node, "the extent of an array is computed on one of several paths, and the array "
             "is one of them all", "Compute the extent before the if, or the loop.",
         )  # fmt: skip
@@ -88,7 +136,7 @@ class Joined:
         """Refuses a value of another structure than the first one."""
         own, first = Leaf.of(value).outline(), Leaf.of(self.like).outline()
         if own != first:
-            self.translator.refuse(
+            self.paths.scope.refuse(
                 node, f"it is {own} on one path and {first} on another",
                 "The same on all paths is required.", TypeError,
             )  # fmt: skip
@@ -106,19 +154,16 @@ class Joined:
         return numbers
 
     def _store(self, value: Array, place: Stored) -> None:
-        translator = self.translator
-        for a, b in zip(place.shape, value.shape):
-            translator.require_same(a, b)
-        translator.nest(value.shape, lambda at: translator.store(place, at, value.at(at)))
-        translator.copy_of_parts(place, value)
+        paths = self.paths
+        paths.integers.require_shape(place.shape, value.shape)
+        paths.storage.nest(value.shape, lambda at: paths.storage.store(place, at, value.at(at)))
+        paths.sharing.copy_of_parts(place, value)
 
     def assign(self, node: ast.AST, value: Any) -> None:
         """Stores a path's value, where the translation stands."""
-        translator = self.translator
+        paths = self.paths
         for number, variable in zip(self.put(node, value), self.variables):
-            made = translator.operators.cast(number, kind_of(variable))
-            statement = Statement.assign(variable.index, made, translator.line)
-            translator.out.append(statement)
+            paths.code.assign(variable.index, paths.operators.cast(number, kind_of(variable)))
 
     @property
     def variables(self) -> list[Expr]:
@@ -127,19 +172,3 @@ class Joined:
     @property
     def value(self) -> Any:
         return rebuilt(self.like, iter(self.places))
-
-
-def larger_kinds(node: ast.AST, translator: Any, a: Any, b: Any) -> list[str]:
-    """The kinds of numbers that hold the leaves of both values."""
-    kinds = []
-    order = ("bool", "int", "float")
-    for one, other in zip(leaves_of_value(a), leaves_of_value(b)):
-        both = [leaf.kind if isinstance(leaf, Array) else kind_of(leaf) for leaf in (one, other)]
-        largest = max(both, key=order.index)
-        if isinstance(one, Array) and both[0] != both[1]:
-            translator.refuse(
-                node, f"an array of {both[0]}s on one path is {with_article(both[1])} array on the "
-                "other", "Equal kinds of numbers are required: write .astype(float).", TypeError,
-            )  # fmt: skip
-        kinds.append(largest)
-    return kinds

@@ -6,14 +6,13 @@ the past array of that name: its elements do not change any more, except through
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import dataclasses
+from typing import NoReturn
 
-from composit.knossos.arrays import Array, Stored
-from composit.knossos.composed import Composed
+from composit.knossos.translator.arrays import Array, Stored
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.found import Found, Restart, State, joined, snapshot
 from composit.knossos.values import Mismatch
-
-# Of copies: the arrays that they are parts of, and whether those have changed since.
-State = dict[int, dict[int, bool]]
 
 
 def _past(number: int) -> int:
@@ -21,30 +20,18 @@ def _past(number: int) -> int:
     return -1 - number
 
 
-def joined(states: list[State]) -> State:
-    """What holds where several ways meet."""
-    made: State = {}
-    for state in states:
-        for number, wholes in state.items():
-            own = made.setdefault(number, {})
-            for whole, is_changed in wholes.items():
-                own[whole] = own.get(whole, False) or is_changed
-    return made
-
-
-class Restart(Exception):
-    """What the translation took for granted turned out otherwise."""
-
-
-class Views(Composed):
+@dataclasses.dataclass(eq=False)
+class Sharing:
     """What copies stand for, along the statements."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    code: Code
+    found: Found
+
+    def __post_init__(self) -> None:
         self.parts: State = {}
+        self.fresh: set[int] = set()  # arrays that have no name in the text
         self.ended: set[int] = set()  # arrays that branches and loops before this place have made
-        self.carried: dict[int, State] = {}  # by loops: what their iterations hand on
-        self.count_of_loops = 0
+        self._count_of_loops = 0
 
     def copy_of_parts(self, stored: Stored, value: Array) -> None:
         """An array has got the elements of a value."""
@@ -57,7 +44,7 @@ class Views(Composed):
         for whole, is_changed in self.parts.get(number, {}).items():
             if is_changed:
                 of = self._name_of(whole if whole >= 0 else _past(whole))
-                name = "what is read" if number in self.fresh else self.arrays[number][0]
+                name = "what is read" if number in self.fresh else self.code.arrays[number][0]
                 place = "behind the part" if number in self.fresh else f"where {name} is assigned"
                 raise Mismatch(
                     f"{name} is a part of {of}, whose elements may have changed since: NumPy's "
@@ -74,7 +61,7 @@ class Views(Composed):
 
     def _name_of(self, number: int) -> str:
         """An array may be one of the iteration before, which has no name yet in this one."""
-        return self.arrays[number][0] if number < len(self.arrays) else "another array"
+        return self.code.arrays[number][0] if number < len(self.code.arrays) else "another array"
 
     def refuse_shared(self, stored: Stored, whole: str) -> NoReturn:
         if stored.number in self.fresh:  # what a function is given
@@ -83,7 +70,9 @@ class Views(Composed):
                 "too", "Write .copy() behind the part that the function is given.",
             )  # fmt: skip
         instead = f"Write .copy() where {stored.name} is assigned."
-        is_argument = any(name == whole and role == "input" for name, _, _, role in self.arrays)
+        is_argument = any(
+            name == whole and role == "input" for name, _, _, role in self.code.arrays
+        )
         if is_argument and whole.isidentifier():
             instead = f"Write {whole} = {whole}.copy() at the beginning, or .copy() where " \
                 f"{stored.name} is assigned."  # fmt: skip
@@ -111,35 +100,20 @@ class Views(Composed):
             if is_changed or len(sharing) > 1:
                 wholes[_past(number)] = is_changed or wholes.get(_past(number), False)
 
-    def add_array(
-        self, wanted: str, kind: str, shape: tuple[Any, ...], role: str = "local",
-        is_list: int = 0,
-    ) -> Stored:  # fmt: skip
-        made = super().add_array(wanted, kind, shape, role, is_list)
-        self.overwritten(made.number)  # that of the iteration before
-        return made
-
     def has_changed(self, stored: Stored) -> None:
         """Elements of an array were assigned."""
         for wholes in self.parts.values():
             if stored.number in wholes:
                 wholes[stored.number] = True
 
-    def stored(self, value: Array, name: str) -> Stored:
-        made = super().stored(value, name)
-        if made is not value:
-            self.copy_of_parts(made, value)
-            self.fresh.add(made.number)
-        return made
-
     # ----- ways through the function
 
     def begin_of_loop(self) -> tuple[int, State]:
         """The number of a loop, and the state that its iterations begin with: that before it, and
         what an iteration hands on, which an earlier translation has shown."""
-        number = self.count_of_loops
-        self.count_of_loops += 1
-        begin = joined([self.parts, self.carried.get(number, {})])
+        number = self._count_of_loops
+        self._count_of_loops += 1
+        begin = joined([self.parts, self.found.carried.get(number, {})])
         self.parts = snapshot(begin)
         return number, begin
 
@@ -147,10 +121,6 @@ class Views(Composed):
         """`again`: the states that begin another iteration, `ends`: those that leave the loop."""
         handed_on = {array: wholes for array, wholes in joined(again).items() if array in begin}
         if joined([begin, handed_on]) != begin:
-            self.carried[number] = joined([self.carried.get(number, {}), handed_on])
+            self.found.carried[number] = joined([self.found.carried.get(number, {}), handed_on])
             raise Restart
         self.parts = joined([begin, *again, *ends])
-
-
-def snapshot(state: State) -> State:
-    return {number: dict(wholes) for number, wholes in state.items()}

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-import composit._core as _core
-from composit._core.procedure import Statement
-from composit.knossos.array_functions import NO_ELEMENT, ArrayFunctions
-from composit.knossos.arrays import Array, Index
-from composit.knossos.values import Mismatch, found_in, is_number, make
-
-_KNOWN = {
-    np.cumsum: "_accumulated", np.cumprod: "_accumulated", np.diff: "_diff",
-    np.argmax: "_place", np.argmin: "_place", np.linalg.norm: "_norm",
-}  # fmt: skip
+from composit import _core
+from composit.knossos.translator.arrays import Array, Index
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.elements import Elements
+from composit.knossos.translator.reductions import Reductions
+from composit.knossos.translator.slices import Slices
+from composit.knossos.translator.storage import Storage
+from composit.knossos.values import Mismatch, Operators, is_number, make
 
 
-class Accumulations(ArrayFunctions):
+@dataclasses.dataclass(eq=False)
+class Accumulations:
     """Calls of functions that go along an axis."""
 
-    def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        method = found_in(_KNOWN, function)
-        if method is None:
-            return super().array_call(function, arguments, named)
-        if method == "_norm" and arguments and isinstance(arguments[0], Array):
+    code: Code
+    operators: Operators
+    storage: Storage
+    elements: Elements
+    slices: Slices
+    reductions: Reductions
+
+    def __post_init__(self) -> None:
+        self.functions: dict[Any, Callable[..., Any]] = {
+            np.cumsum: self._accumulated, np.cumprod: self._accumulated, np.diff: self._diff,
+            np.argmax: self._place, np.argmin: self._place, np.linalg.norm: self._norm_of,
+        }  # fmt: skip
+
+    def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A function of `functions`."""
+        if function is np.linalg.norm and arguments and isinstance(arguments[0], Array):
             return self._norm_of(*arguments, **named)
         if len(arguments) != 1 or named or not isinstance(arguments[0], Array):
             raise Mismatch(f"{function.__name__} of other arguments", "Give it one array.")
-        return getattr(self, method)(function, arguments[0])
+        return self.functions[function](function, arguments[0])
 
     def _check_axis(self, function: Any, array: Array) -> None:
         if len(array.shape) != 1:
@@ -40,58 +52,50 @@ class Accumulations(ArrayFunctions):
         """Sums, or products, of the elements up to each."""
         self._check_axis(function, array)
         is_sum, kind = function is np.cumsum, "float" if array.kind == "float" else "int"
-        made = self.fresh_array("sums" if is_sum else "products", kind, array.shape)
-        name = self.hidden_variable("total" if is_sum else "product", kind)
-        number, here = self.numbers[name], self.leaf(name)
+        made = self.storage.fresh_array("sums" if is_sum else "products", kind, array.shape)
+        name = self.code.hidden_variable("total" if is_sum else "product", kind)
+        number, here = self.code.numbers[name], self.code.leaf(name)
         # The first sum is the first element: of -0.0 it is -0.0.
         none = (-0.0 if kind == "float" else 0) if is_sum else 1
-        self.out.append(Statement.assign(number, self.operators.cast(none, kind), self.line))
+        self.code.assign(number, self.operators.cast(none, kind))
 
         def step(indices: Index) -> None:
             total = self.operators.binary("+" if is_sum else "*", here, array.at(indices))
-            self.out.append(Statement.assign(number, total, self.line))
-            self.store(made, indices, here)
+            self.code.assign(number, total)
+            self.storage.store(made, indices, here)
 
-        self.nest(array.shape, step)
+        self.storage.nest(array.shape, step)
         return made
 
     def _diff(self, function: Any, array: Array) -> Array:
         if array.kind == "bool":
             raise Mismatch("diff of bools", "Numbers are required.")
         before = [None] * (len(array.shape) - 1)
-        return self.elementwise(
+        return self.elements.elementwise(
             lambda a, b: self.operators.binary("-", a, b),
-            [self.indexed(array, [*before, slice(1, None)]),
-             self.indexed(array, [*before, slice(None, -1)])],
+            [self.slices.indexed(array, [*before, slice(1, None)]),
+             self.slices.indexed(array, [*before, slice(None, -1)])],
         )  # fmt: skip
 
     def _place(self, function: Any, array: Array) -> Any:
         """Where the largest or smallest element is: the first of several, or the first NaN."""
         self._check_axis(function, array)
-        array, extent = self.stored(array, "values"), array.shape[0]
-        if not is_number(extent):
-            self._expect(self.operators.compare(">", extent, 0), *NO_ELEMENT)
-        elif extent == 0:
+        array = self.storage.stored(array, "values")
+        if is_number(array.shape[0]) and array.shape[0] == 0:
             raise Mismatch(f"{function.__name__} of no elements", "One is required.")
-        name = self.hidden_variable("at", "int")
-        number, best = self.numbers[name], self.leaf(name)
-        self.ranges[number] = (0, extent)
-        self.out.append(Statement.assign(number, self.integer(0), self.line))
+        operators, kind = self.operators, array.kind
         symbol = "<=" if function is np.argmax else ">="
 
-        def step(indices: Index) -> None:
-            new, old = array.at(indices), array.at([best])
-            if array.kind == "bool":
-                new, old = self.operators.cast(new, "int"), self.operators.cast(old, "int")
-            is_better = make("bit_not", [self.operators.compare(symbol, new, old)])
-            if array.kind == "float":
+        def is_better(new: Any, old: Any) -> Any:
+            if kind == "bool":
+                new, old = operators.cast(new, "int"), operators.cast(old, "int")
+            made = make("bit_not", [operators.compare(symbol, new, old)])
+            if kind == "float":
                 is_number_yet = make("bit_not", [_core.scalar.call("isnan", old)])
-                is_better = make("bit_and", [is_better, is_number_yet])
-            found = [Statement.assign(number, self.integer(indices[0]), self.line)]
-            self.out.append(Statement.branch(is_better, found, [], self.line))
+                made = make("bit_and", [made, is_number_yet])
+            return made
 
-        self.nest((extent,), step)
-        return best
+        return self.reductions.place_of_best(array, is_better)
 
     def _norm_of(self, x: Array, ord: Any = None, axis: Any = None, *others: Any) -> Any:
         """np.linalg.norm of all elements, or along a literal axis."""
@@ -102,12 +106,12 @@ class Accumulations(ArrayFunctions):
             raise Mismatch("a norm of a matrix of this order", "Leave the order out, or name an "
                            "axis.")  # fmt: skip
         if ord in (1, np.inf):
-            sizes = self.array_call(np.absolute, [x], {})
-            reduce = np.sum if ord == 1 else np.max
-            return self.array_call(reduce, [sizes], {} if axis is None else {"axis": axis})
+            sizes = self.elements.of_function(np.absolute, [x])
+            axes = [] if axis is None else [axis]
+            return self.reductions.call(np.sum if ord == 1 else np.max, [sizes, *axes])
         if axis is None or len(x.shape) == 1:
             return self._norm(list(x.shape), x.at)
-        place = self._literal_axis(axis, len(x.shape))
+        place = self.reductions.literal_axis(axis, len(x.shape))
         rest = x.shape[:place] + x.shape[place + 1 :]
         return Array("float", rest, lambda at: self._norm(
             [x.shape[place]], lambda own: x.at([*at[:place], own[0], *at[place:]])
@@ -121,7 +125,7 @@ class Accumulations(ArrayFunctions):
             element = operators.cast(at(indices), "float")
             return operators.binary("*", element, element)
 
-        total = operators.cast(self._all(np.sum, "float", shape, square), "float")
+        total = operators.cast(self.reductions.fold(np.sum, "float", shape, square), "float")
         # At 0 the norm has the slope 0: its square has, and the root is not taken.
         is_positive = operators.compare(">", total, 0.0)
         return operators.select(is_positive, make("square_root", [total]), total)

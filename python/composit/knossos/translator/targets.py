@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from composit.knossos.arrays import Array
-from composit.knossos.slices import Slices
 from composit.knossos.source import shown
+from composit.knossos.translator.arrays import Array
+from composit.knossos.translator.scope import Scope
+from composit.knossos.translator.slices import Slices
 from composit.knossos.values import Record, is_number, kind_of
 
 
-class Targets(Slices):
+@dataclasses.dataclass(eq=False)
+class Targets:
     """The parts of a value for the targets in a tuple."""
 
-    refuse: Callable[..., Any]
+    scope: Scope
+    slices: Slices
 
     def spread(
         self, target: ast.expr, value: Any, assign: Callable[[ast.expr, Any], Any]
@@ -26,9 +30,9 @@ class Targets(Slices):
             return
         parts = tuple(value.fields.values()) if isinstance(value, Record) else value
         if isinstance(parts, Array) and is_number(parts.shape[0]):
-            parts = tuple(self.indexed(parts, [k]) for k in range(parts.shape[0]))
+            parts = tuple(self.slices.indexed(parts, [k]) for k in range(parts.shape[0]))
         if not isinstance(parts, tuple) or len(parts) != len(target.elts):
-            self.refuse(
+            self.scope.refuse(
                 target, f"`{shown(target)}` has {len(target.elts)} names for "
                 f"{kind_of(value) if not isinstance(parts, tuple) else len(parts)}",
                 "As many values as names are required.", ValueError,
@@ -39,12 +43,18 @@ class Targets(Slices):
     def name_of(self, target: ast.expr) -> str:
         """The variable that a target is; what else is one is refused."""
         if not isinstance(target, ast.Name):
-            self.refuse(
+            self.scope.refuse(
                 target, f"`{shown(target)}` is part of a value, which does not change",
                 "Make a new tuple or record with the part replaced.",
             )  # fmt: skip
         assert isinstance(target, ast.Name)
         return target.id
+
+    def bind(self, target: ast.expr, item: Any) -> None:
+        """The names of a target stand for the parts of an item, until `bound` is popped."""
+        names: dict[str, Any] = {}
+        self.spread(target, item, lambda each, part: names.update({self.name_of(each): part}))
+        self.scope.bound.append(names)
 
 
 def has_elements(target: ast.expr) -> bool:

@@ -1,45 +1,75 @@
-"""NumPy's functions that make arrays of numbers, inside kernels."""
+"""NumPy's functions that make arrays of what is no array."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
-from composit._core.procedure import Statement
-from composit.knossos.arrays import Array, Index, Stored
-from composit.knossos.ranges import Range, Ranges
+from composit.knossos.translator.arrays import Array, Index, Stored
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.elements import Elements
+from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.sharing import Sharing
+from composit.knossos.translator.storage import Storage
 from composit.knossos.values import (
     KINDS,
     Mismatch,
-    Record,
+    Operators,
     found_in,
     is_number,
     kind_of,
+    make,
     scalar,
+    unnamed,
     with_article,
 )
 
 _FILLED = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
-_OTHERS = {
-    np.full: "_full", np.eye: "_identity", np.identity: "_identity", np.arange: "_arange",
-    np.array: "_array", np.asarray: "_array", np.linspace: "_linspace",
-}  # fmt: skip
 
 
-class ArrayMakers(Ranges):
-    """Calls that make arrays of what is no array."""
+class Range:
+    """Python's range, whose bounds may be computed."""
 
-    def makes_arrays(self, function: Any) -> bool:
-        return any(found_in(table, function) is not None for table in (_FILLED, _OTHERS))
+    def __init__(self, begin: Any, end: Any, step: int) -> None:
+        self.begin, self.end, self.step = begin, end, step
 
-    def maker_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+    @property
+    def known(self) -> range | None:
+        is_known = is_number(self.begin) and is_number(self.end)
+        return range(int(self.begin), int(self.end), self.step) if is_known else None
+
+
+@dataclasses.dataclass(eq=False)
+class Makers:
+    """zeros, full, eye, arange, linspace, array and their like."""
+
+    code: Code
+    operators: Operators
+    integers: Integers
+    sharing: Sharing
+    storage: Storage
+    elements: Elements
+
+    def __post_init__(self) -> None:
+        self._others = {
+            np.full: self._full, np.eye: self._identity, np.identity: self._identity,
+            np.arange: self._arange, np.array: self._array, np.asarray: self._array,
+            np.linspace: self._linspace,
+        }  # fmt: skip
+
+    def has(self, function: Any) -> bool:
+        """Whether `call` knows a function."""
+        return any(found_in(table, function) is not None for table in (_FILLED, self._others))
+
+    def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """What the function makes, in the kind of numbers that `dtype` says."""
         kind = named.pop("dtype", None)
-        if function not in _OTHERS:
+        if function not in self._others:
             self._check_count(function, arguments, named, 1, "a shape")
             return self.constant(self._shape(arguments[0]), kind or "float", _FILLED[function])
-        made = getattr(self, _OTHERS[function])(function, arguments, named)
+        made = self._others[function](function, arguments, named)
         if kind is None or kind == made.kind:
             return made
         if KINDS.index(kind) < KINDS.index(made.kind):
@@ -47,7 +77,7 @@ class ArrayMakers(Ranges):
                 f"{function.__name__} of {made.kind}s with the dtype {kind}",
                 f"Numbers that are {kind}s are required.",
             )
-        return self.elementwise(lambda x: self.operators.cast(x, kind), [made])
+        return self.elements.elementwise(lambda x: self.operators.cast(x, kind), [made])
 
     def _check_count(
         self, function: Any, arguments: list[Any], named: dict[str, Any], count: int, wanted: str
@@ -60,7 +90,7 @@ class ArrayMakers(Ranges):
         for extent in shape:
             if kind_of(scalar(extent)) != "int":
                 raise Mismatch("an extent that is no integer", "Integers are required.")
-        return tuple(self.extent(extent) for extent in shape)
+        return tuple(self.integers.extent(extent) for extent in shape)
 
     def constant(self, shape: tuple[Any, ...], kind: str, value: float) -> Array:
         number = {"float": float, "int": int, "bool": bool}[kind](value)
@@ -69,7 +99,7 @@ class ArrayMakers(Ranges):
     def _full(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:
         self._check_count(function, arguments, named, 2, "a shape and a number")
         zeros = self.constant(self._shape(arguments[0]), "float", 0.0)
-        return self.elementwise(lambda _, number: number, [zeros, scalar(arguments[1])])
+        return self.elements.elementwise(lambda _, number: number, [zeros, scalar(arguments[1])])
 
     def _identity(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:
         self._check_count(function, arguments, named, 1, "one extent")
@@ -112,14 +142,14 @@ class ArrayMakers(Ranges):
         if kind_of(scalar(arguments[2])) != "int":
             raise Mismatch("linspace of a number of elements that is no integer",
                            "An integer is required.")  # fmt: skip
-        start, stop = (self._once(operators.cast(scalar(each), "float"), "bound")
+        start, stop = (self.code.held(operators.cast(scalar(each), "float"), "bound")
                        for each in arguments[:2])  # fmt: skip
-        count = self.extent(arguments[2])
+        count = self.integers.extent(arguments[2])
         parts = operators.binary("-", count, 1)
         is_several = operators.compare(">", parts, 0)
         parts = operators.select(is_several, parts, 1)
-        delta = self._once(operators.binary("-", stop, start), "delta")
-        step = self._once(operators.binary("/", delta, parts), "step")
+        delta = self.code.held(operators.binary("-", stop, start), "delta")
+        step = self.code.held(operators.binary("/", delta, parts), "step")
 
         def at(indices: Index) -> Any:
             index = operators.cast(indices[0], "float")
@@ -131,34 +161,26 @@ class ArrayMakers(Ranges):
 
         return Array("float", (count,), at)
 
-    def _once(self, value: Any, wanted: str) -> Any:
-        """A number in a variable."""
-        name = self.hidden_variable(wanted, kind_of(value))
-        self.out.append(Statement.assign(self.numbers[name], value, self.line))
-        return self.leaf(name)
-
-    # ----- numbers and arrays side by side
-
     def _array(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:
         self._check_count(function, arguments, named, 1, "numbers in [ and ], or an array")
         given = arguments[0]
         if isinstance(given, Array):
-            if isinstance(given, Stored) and given.is_list and given.number in self.fresh:
+            if isinstance(given, Stored) and given.is_list and given.number in self.sharing.fresh:
                 return Stored(given.number, given.name, given.kind, given.shape, given.at, False)
             is_same = function is np.asarray and not given.is_list
             parts_of = given.parts_of if is_same else frozenset[int]()
             return Array(given.kind, given.shape, given.at, given.reads, parts_of=parts_of)
-        if not isinstance(_items(given), tuple):
+        if not isinstance(unnamed(given), tuple):
             raise Mismatch("an array without axes", "Use the number, or write [ and ] around it.")
         kinds: set[str] = set()
         shape = self._shape_of(given, kinds)
-        stored = self.fresh_array("array", max(kinds, key=KINDS.index), shape)
+        stored = self.storage.fresh_array("array", max(kinds, key=KINDS.index), shape)
         self._store_parts(stored, given, [])
         return stored
 
     def _shape_of(self, value: Any, kinds: set[str]) -> tuple[Any, ...]:
         """The shape of parts in parts, all of which are alike; collects the kinds of numbers."""
-        value = _items(value)
+        value = unnamed(value)
         if isinstance(value, Array):
             kinds.add(value.kind)
             return value.shape
@@ -171,21 +193,57 @@ class ArrayMakers(Ranges):
         for shape in shapes[1:]:
             if len(shape) != len(shapes[0]):
                 raise Mismatch("an array of parts of other shapes", "Equal shapes are required.")
-            for a, b in zip(shapes[0], shape):
-                self.require_same(a, b)
+            self.integers.require_shape(shapes[0], shape)
         return (len(value), *shapes[0])
 
     def _store_parts(self, stored: Stored, value: Any, place: Index) -> None:
-        value = _items(value)
+        value = unnamed(value)
         if isinstance(value, tuple):
             for k, part in enumerate(value):
                 self._store_parts(stored, part, [*place, k])
         elif isinstance(value, Array):
-            self.nest(value.shape, lambda at: self.store(stored, [*place, *at], value.at(at)))
+            self.storage.nest(
+                value.shape, lambda at: self.storage.store(stored, [*place, *at], value.at(at))
+            )
         else:
-            self.store(stored, place, value)
+            self.storage.store(stored, place, value)
 
+    # ----- the integers of ranges
 
-def _items(value: Any) -> Any:
-    is_tuple = isinstance(value, Record) and issubclass(value.made_by, tuple)
-    return tuple(value.fields.values()) if is_tuple else value
+    def counted(self, of: Range) -> Array:
+        """The integers of a range."""
+        begin, step = self.integers.kept(of.begin, "start"), of.step
+        if of.known is not None:
+            count: Any = len(of.known)
+        elif is_number(begin) and begin == 0 and step == 1:
+            count = self.integers.extent(of.end)
+        else:
+            low, high = (begin, of.end) if step > 0 else (of.end, begin)
+            count = self.operators.binary("-", high, low)
+            positive = self.operators.compare(">", count, 0)
+            if abs(step) != 1:
+                count = self.operators.binary("+", count, abs(step) - 1)
+                count = make("divide", [self.code.integer(count), self.code.integer(abs(step))])
+            count = self.integers.extent(self.operators.select(positive, count, 0))
+        return Array("int", (count,), lambda at: self.integers.along(at[0], begin, step))
+
+    def stepping(self, begin: Any, end: Any, step: Any) -> Array:
+        """The integers of a range whose step is computed, and asserted not to be 0."""
+        operators = self.operators
+        begin, step = self.integers.kept(begin, "start"), self.integers.kept(step, "step")
+        claim = "the step of a range is 0%s. Another one is required."
+        self.code.expect(operators.compare("!=", step, 0), "ValueError", claim)
+        distance = operators.binary("-", end, begin)
+        forwards = operators.compare(">", step, 0)
+        size = operators.select(forwards, step, operators.unary("-", step))
+        distance = operators.select(forwards, distance, operators.unary("-", distance))
+        # A quotient that is rounded down: -1 and less for a range of nothing.
+        steps = operators.binary("//", operators.binary("-", distance, 1), size)
+        count = operators.select(operators.compare(">", distance, 0),
+                                 operators.binary("+", steps, 1), 0)  # fmt: skip
+        count = self.integers.extent(count)
+
+        def at(indices: list[Any]) -> Any:
+            return operators.binary("+", begin, operators.binary("*", indices[0], step))
+
+        return Array("int", (count,), at)

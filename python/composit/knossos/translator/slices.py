@@ -1,18 +1,25 @@
-"""Elements, rows and slices of arrays inside kernels: which elements a part has, and where."""
+"""Elements, rows and slices of arrays: which elements a part has, and where."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from composit.knossos.arrays import Array, Arrays, Index
-from composit.knossos.terms import linear, same
+from composit.knossos.translator.arrays import Array, Index
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.terms import linear, same
 from composit.knossos.values import Mismatch, is_number, kind_of, make
 
 NEW_AXIS = object()  # np.newaxis between the brackets: an axis of one element
 
 
-class Slices(Arrays):
+@dataclasses.dataclass(eq=False)
+class Slices:
     """What stands between the brackets of an array."""
+
+    code: Code
+    integers: Integers
 
     def indexed(self, array: Array, given: list[Any]) -> Any:
         """array[given]: a number, or an array of the axes that are left. None stands for `:`."""
@@ -42,7 +49,7 @@ class Slices(Arrays):
                 shape.append(count)
                 fixed.append((begin, step))
             else:
-                fixed.append(self.place(index, extent))
+                fixed.append(self.integers.place(index, extent))
         if not shape:
             return array.at(fixed)
 
@@ -53,7 +60,7 @@ class Slices(Arrays):
                     next(rest)
                 else:
                     is_kept = isinstance(index, tuple)
-                    places.append(self.along(next(rest), *index) if is_kept else index)
+                    places.append(self.integers.along(next(rest), *index) if is_kept else index)
             return array.at(places)
 
         # A list's elements may be lists; a part of a list of numbers is a list of its own.
@@ -62,33 +69,6 @@ class Slices(Arrays):
         is_own = lists and len(array.shape) == 1
         parts_of = frozenset[int]() if is_own else array.parts_of
         return Array(array.kind, tuple(shape), at, array.reads, lists, parts_of=parts_of)
-
-    def plus(self, a: Any, b: Any) -> Any:
-        if is_number(a) and is_number(b):
-            return a + b
-        for one, other in ((a, b), (b, a)):
-            if is_number(one) and one == 0:
-                return other
-        return make("add", [self.integer(a), self.integer(b)])
-
-    def moved(self, extent: Any, by: int) -> Any:
-        """extent + by, as a variable and one constant."""
-        base, constant = linear(self.resolved(extent))
-        constant += by
-        if base is None or constant == 0:
-            return constant if base is None else base
-        return make("add" if constant > 0 else "subtract", [base, self.integer(abs(constant))])
-
-    def along(self, index: Any, begin: Any, step: int) -> Any:
-        """begin + step * index"""
-        if is_number(index) and is_number(begin):
-            return begin + step * index
-        if step == -1:
-            return make("subtract", [self.integer(begin), self.integer(index)])
-        if step != 1:
-            index = step * index if is_number(index) else make(
-                "multiply", [index, self.integer(step)])  # fmt: skip
-        return index if is_number(begin) and begin == 0 else self.plus(index, begin)
 
     def _sliced(self, index: slice, extent: Any) -> tuple[Any, int, Any]:
         """The first index, the step, and how many elements. Where the extent is no literal the
@@ -126,15 +106,15 @@ class Slices(Arrays):
             )  # fmt: skip
         else:
             least = max(least, -between)
-            count = self.moved(extent, between + size - 1)
+            count = self.integers.moved(extent, between + size - 1)
             if size != 1:
-                count = make("divide", [self.integer(count), self.integer(size)])
-        known = self.least(extent)
+                count = make("divide", [self.code.integer(count), self.code.integer(size)])
+        known = self.integers.least(extent)
         if least > 0 and (known is None or known < least):
-            enough = make("greater_equal", [self.integer(extent), self.integer(least)])
+            enough = make("greater_equal", [self.code.integer(extent), self.code.integer(least)])
             claim = f"the axis has {{}} elements%s. At least {least} are required."
-            self._expect(enough, "ValueError", claim, [self.integer(extent)])
-        return self.moved(extent, begin_by) if begin_end else begin_by, step, count
+            self.code.expect(enough, "ValueError", claim, [self.code.integer(extent)])
+        return self.integers.moved(extent, begin_by) if begin_end else begin_by, step, count
 
     def _between(self, index: slice, step: int, extent: Any) -> tuple[Any, int, Any]:
         """The same of bounds that are computed, which are asserted to lie within, in order."""
@@ -142,47 +122,46 @@ class Slices(Arrays):
             raise Mismatch("a slice to smaller indices whose bounds are computed", "Write a loop.")
         begin = 0 if index.start is None else self._bound(index.start, extent)
         end = extent if index.stop is None else self._bound(index.stop, extent)
-        start, stop = linear(self.resolved(begin)), linear(self.resolved(end))
+        start, stop = linear(self.integers.resolved(begin)), linear(self.integers.resolved(end))
         if start[0] is None:
-            count = self.moved(end, -start[1])
+            count = self.integers.moved(end, -start[1])
         elif stop[0] is not None and same(start[0], stop[0]):
             count = stop[1] - start[1]
         else:
-            count = make("subtract", [self.integer(end), self.integer(begin)])
+            count = make("subtract", [self.code.integer(end), self.code.integer(begin)])
         claim = (
             "a slice from {} to {} of an axis of {}%s. Bounds within it, in order, are required."
         )
-        told = [self.integer(each) for each in (begin, end, extent)]
+        told = [self.code.integer(each) for each in (begin, end, extent)]
         for lower, upper in ((0, begin), (begin, end), (end, extent)):
             if not self._is_in_order(lower, upper):
-                holds = make("less_equal", [self.integer(lower), self.integer(upper)])
-                self._expect(holds, "ValueError", claim, told)
+                holds = make("less_equal", [self.code.integer(lower), self.code.integer(upper)])
+                self.code.expect(holds, "ValueError", claim, told)
         if step != 1:
-            count = self.plus(count, step - 1)
+            count = self.integers.plus(count, step - 1)
             count = count // step if is_number(count) else make(
-                "divide", [self._settled(count), self.integer(step)])  # fmt: skip
-        return begin, step, count if is_number(count) else self._settled(count)
+                "divide", [self.integers.settled(count), self.code.integer(step)])  # fmt: skip
+        return begin, step, count if is_number(count) else self.integers.settled(count)
 
     def _bound(self, value: Any, extent: Any) -> Any:
         """A bound of a slice, from the front."""
         if is_number(value):
-            return value if value >= 0 else self.moved(extent, value)
-        if self.is_natural(value):
+            return value if value >= 0 else self.integers.moved(extent, value)
+        if self.integers.is_natural(value):
             return value
-        value = self._settled(value)
-        wrapped = make("add", [value, self.integer(extent)])
-        below = make("less", [value, self.integer(0)])
-        return self._settled(make("select", [below, wrapped, value]))
+        return self.integers.from_front(self.integers.settled(value), extent)
 
     def _is_in_order(self, lower: Any, upper: Any) -> bool:
         """Whether one is known not to be above the other."""
         if is_number(lower):
-            least = self.least(upper)
+            least = self.integers.least(upper)
             return least is not None and least >= lower
-        a, b = linear(self.resolved(lower)), linear(self.resolved(upper))
+        a, b = linear(self.integers.resolved(lower)), linear(self.integers.resolved(upper))
         if a[0] is not None and b[0] is not None and same(a[0], b[0]):
             return a[1] <= b[1]
-        return self.is_natural(lower) and self.is_within(self.moved(lower, -1), upper)
+        return self.integers.is_natural(lower) and self.integers.is_within(
+            self.integers.moved(lower, -1), upper
+        )
 
 
 def _needed(bound: int, step: int) -> int:

@@ -1,38 +1,52 @@
-"""NumPy's functions that are made of others inside kernels: std and var, concatenate and stack,
-flip, roll, inner."""
+"""NumPy's functions that are made of others: std and var, concatenate and stack, flip, roll,
+inner."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from composit.knossos import functions
-from composit.knossos.accumulations import Accumulations
-from composit.knossos.arrays import Array, Index
-from composit.knossos.values import KINDS, Mismatch, found_in, is_number, kind_of
-
-_KNOWN = {
-    np.var: "_variance", np.std: "_deviation",
-    np.concatenate: "_concatenated", np.stack: "_stacked",
-    np.hstack: "_hstacked", np.vstack: "_vstacked", np.flip: "_flipped", np.roll: "_rolled",
-    np.inner: "_inner", np.vdot: "_inner",
-}  # fmt: skip
-_JOINS = (np.concatenate, np.stack, np.hstack, np.vstack)
+from composit.knossos.translator.arrays import Array, Index
+from composit.knossos.translator.code import Code
+from composit.knossos.translator.elements import Elements
+from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.reductions import Reductions
+from composit.knossos.translator.slices import Slices
+from composit.knossos.translator.storage import Storage
+from composit.knossos.values import KINDS, Mismatch, Operators, is_number, kind_of
 
 
-class Composed(Accumulations):
+@dataclasses.dataclass(eq=False)
+class Composed:
     """Calls of functions whose parts are functions of kernels, too."""
 
-    def makes_arrays(self, function: Any) -> bool:
-        return any(function is join for join in _JOINS) or super().makes_arrays(function)
+    code: Code
+    operators: Operators
+    integers: Integers
+    storage: Storage
+    elements: Elements
+    slices: Slices
+    reductions: Reductions
 
-    def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        name = found_in(_KNOWN, function)
-        if name is None:
-            return super().array_call(function, arguments, named)
-        method, is_join = getattr(self, name), any(function is join for join in _JOINS)
+    def __post_init__(self) -> None:
+        self.joins: dict[Any, Callable[..., Any]] = {
+            np.concatenate: self._concatenated, np.stack: self._stacked,
+            np.hstack: self._hstacked, np.vstack: self._vstacked,
+        }  # fmt: skip
+        self.functions: dict[Any, Callable[..., Any]] = {
+            **self.joins, np.var: self._variance, np.std: self._deviation,
+            np.flip: self._flipped, np.roll: self._rolled,
+            np.inner: self._inner, np.vdot: self._inner,
+        }  # fmt: skip
+
+    def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A function of `functions`."""
+        method, is_join = self.functions[function], function in self.joins
         try:
             inspect.signature(method).bind(*arguments, **named)
             if not arguments or not isinstance(arguments[0], tuple if is_join else Array):
@@ -46,38 +60,34 @@ class Composed(Accumulations):
             ) from None
         return method(*arguments, **named)
 
-    # ----- spread
-
     def _variance(
         self, x: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False
     ) -> Any:  # fmt: skip
         """The mean of squared distances from the mean, as NumPy computes it."""
         if type(ddof) is not int:
             raise Mismatch("a ddof that is computed", "A literal integer is required.")
-        axes = [] if axis is None else [self._literal_axis(axis, len(x.shape))]
+        axes = [] if axis is None else [self.reductions.literal_axis(axis, len(x.shape))]
         operators = self.operators
-        x = self.read_often(x)
-        mean = self.array_call(np.mean, [x, *axes], {"keepdims": True} if axes else {})
-        squares = self.elementwise(
+        x = self.elements.read_often(x)
+        mean = self.reductions.call(np.mean, [x, *axes], keepdims=bool(axes))
+        squares = self.elements.elementwise(
             lambda a, m: functions.call(operators, np.square, [operators.binary("-", a, m)]),
             [x, mean],
         )
-        total = self.array_call(np.sum, [squares, *axes], {"keepdims": keepdims})
-        count = x.shape[axes[0]] if axes else self._product(x.shape)
+        total = self.reductions.call(np.sum, [squares, *axes], keepdims=keepdims)
+        count = x.shape[axes[0]] if axes else self.reductions.size_of(x.shape)
         if ddof:
             left = operators.binary("-", count, ddof)
             count = functions.call(operators, max, [left, 0])
         if not isinstance(total, Array):
             return operators.binary("/", total, count)
-        return self.elementwise(lambda each: operators.binary("/", each, count), [total])
+        return self.elements.elementwise(lambda each: operators.binary("/", each, count), [total])
 
     def _deviation(self, x: Any, axis: Any = None, **options: Any) -> Any:
         made = self._variance(x, axis, **options)
         if isinstance(made, Array):
-            return self.array_call(np.sqrt, [made], {})
+            return self.elements.of_function(np.sqrt, [made])
         return functions.call(self.operators, np.sqrt, [made])
-
-    # ----- joining
 
     def _parts(self, given: Any) -> list[Array]:
         if not given or not all(isinstance(part, Array) for part in given):
@@ -90,24 +100,26 @@ class Composed(Accumulations):
     def _joined(self, parts: list[Array], axis: Any, is_new: bool) -> Array:
         """The parts one after the other along an axis, which `is_new`, or along one of theirs."""
         first = parts[0].shape
-        axis = self._literal_axis(axis, len(first) + is_new)
+        axis = self.reductions.literal_axis(axis, len(first) + is_new)
         for part in parts[1:]:
             for k, (a, b) in enumerate(zip(first, part.shape)):
                 if is_new or k != axis:
-                    self.require_same(a, b)
+                    self.integers.require_same(a, b)
         starts: list[Any] = [0]
         for part in parts:
             starts.append(self._sum(starts[-1], 1 if is_new else part.shape[axis]))
-        shape = (*first[:axis], self.extent(starts[-1]), *first[axis + (not is_new) :])
+        shape = (*first[:axis], self.integers.extent(starts[-1]), *first[axis + (not is_new) :])
         kind = max((part.kind for part in parts), key=KINDS.index)
-        made = self.fresh_array("joined", kind, shape)
+        made = self.storage.fresh_array("joined", kind, shape)
         for part, start in zip(parts, starts):
 
             def put(at: Index, part: Array = part, start: Any = start) -> None:
-                here = start if is_new else self.along(at[axis], start, 1)
-                self.store(made, [*at[:axis], here, *at[axis + (not is_new) :]], part.at(at))
+                here = start if is_new else self.integers.along(at[axis], start, 1)
+                self.storage.store(
+                    made, [*at[:axis], here, *at[axis + (not is_new) :]], part.at(at)
+                )
 
-            self.nest(part.shape, put)
+            self.storage.nest(part.shape, put)
         return made
 
     def _sum(self, a: Any, b: Any) -> Any:
@@ -115,8 +127,8 @@ class Composed(Accumulations):
         if is_number(a):
             a, b = b, a
         if not is_number(b):
-            return self.plus(a, b)
-        return a + b if is_number(a) else self.moved(a, b)
+            return self.integers.plus(a, b)
+        return a + b if is_number(a) else self.integers.moved(a, b)
 
     def _concatenated(self, arrays: Any, axis: Any = 0) -> Array:
         return self._joined(self._parts(arrays), axis, False)
@@ -132,26 +144,28 @@ class Composed(Accumulations):
         parts = self._parts(tup)
         return self._joined(parts, 0, len(parts[0].shape) == 1)
 
-    # ----- other places
-
     def _flipped(self, m: Any, axis: Any = None) -> Any:
         rank = len(m.shape)
-        turned = range(rank) if axis is None else [self._literal_axis(axis, rank)]
+        turned = range(rank) if axis is None else [self.reductions.literal_axis(axis, rank)]
         backwards = slice(None, None, -1)
-        return self.indexed(m, [backwards if k in turned else None for k in range(rank)])
+        return self.slices.indexed(m, [backwards if k in turned else None for k in range(rank)])
 
     def _rolled(self, x: Any, shift: Any, axis: Any = None) -> Array:
         rank = len(x.shape)
         if axis is None and rank != 1:
             raise Mismatch("roll of several axes at once", "A literal axis is required.")
-        axis = self._literal_axis(0 if axis is None else axis, rank)
+        axis = self.reductions.literal_axis(0 if axis is None else axis, rank)
         if isinstance(shift, (tuple, Array)) or kind_of(shift) != "int":
             raise Mismatch("roll by what is no integer", "One integer is required.")
-        operators, extent, by = self.operators, x.shape[axis], self.kept(shift, "shift")
+        operators, extent, by = (
+            self.operators,
+            x.shape[axis],
+            self.integers.kept(shift, "shift"),
+        )
 
         def at(indices: Index) -> Any:
             source = operators.binary("%", operators.binary("-", indices[axis], by), extent)
-            source = source if is_number(source) else self._settled(source)
+            source = source if is_number(source) else self.integers.settled(source)
             return x.at([*indices[:axis], source, *indices[axis + 1 :]])
 
         return Array(x.kind, x.shape, at, x.reads)
@@ -160,4 +174,4 @@ class Composed(Accumulations):
         for each in (a, b):
             if not isinstance(each, Array) or len(each.shape) != 1:
                 raise Mismatch("an inner product of others than vectors", "Write a @ b, or a loop.")
-        return self.product(a, b)
+        return self.reductions.product(a, b)
