@@ -7,11 +7,13 @@ from typing import Any
 
 from composit._core import with_location
 from composit.cg import protocols
-from composit.cg.values import Operand, described, is_array
+from composit.cg.values import described, is_array
 
 
-class Arithmetic(Operand):
+class Arithmetic:
     """`+`, `*`, `@`, `<`, `[…]` and their like are operators of composit.cg.op."""
+
+    _is_no_array = True  # though NumPy finds a value
 
     def _with(self, name: str, *operands: Any, **options: Any) -> Any:
         return protocols.operator(name)(*operands, **options)

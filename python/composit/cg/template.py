@@ -8,7 +8,7 @@ import keyword
 import re
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
@@ -161,11 +161,19 @@ class Variable(Input):
         super().__init__(short_name, "variable")
 
 
-class _Valued(Input, Arithmetic):
-    """An input that has a value of its own. Python's operators take it within a call."""
+class _Valued(Arithmetic):
+    """What inputs that have values of their own do alike. Python's operators take them within a
+    call."""
+
+    if TYPE_CHECKING:  # Input's
+        name: str
+        fun: Any
+        input_type: str
+        short_name: str
+        _short_name: str
 
     def __init__(self, short_name: str, value: Any, input_type: str) -> None:
-        super().__init__(short_name, input_type)
+        super().__init__(short_name, input_type)  # type: ignore[call-arg]
         self._value: Any = None
         self._tensor: LazyTensor | None = None
         if value is not None:
@@ -235,10 +243,12 @@ class _Valued(Input, Arithmetic):
         return self._tensor
 
     def copy_nofun(self) -> Input:
-        return type(self)(self._short_name, self._value)  # type: ignore[call-arg]
+        return type(self)(  # type: ignore[call-arg,return-value]
+            self._short_name, self._value
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_tensor": None}
+        return {**super().__getstate__(), "_tensor": None}  # type: ignore[dict-item]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -249,7 +259,7 @@ class _Valued(Input, Arithmetic):
         return f"{type(self).__name__}({self.name!r}, {described(self._value)})"
 
 
-class Parameter(_Valued):
+class Parameter(_Valued, Input):  # type: ignore[misc]
     """An input that the function keeps, and training changes. Two of equal values are equal.
 
     One whose value is a number of Python (`cg.Parameter("w", 1)`) has no dtype of its own: beside a
@@ -283,7 +293,7 @@ class Parameter(_Valued):
         return hash((array.shape, tuple(array.ravel()[:16].tolist())))
 
 
-class Constant(_Valued):
+class Constant(_Valued, Input):  # type: ignore[misc]
     """An input whose value never changes."""
 
     def __init__(self, short_name: str, val: Any) -> None:

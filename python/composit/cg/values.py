@@ -18,13 +18,12 @@ def described(value: Any) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-class Operand:
-    """What has a value within a call, and is no array itself."""
-
-
 def is_array(value: Any) -> bool:
-    """Whether it is an array of any library (or a number of NumPy's), and no class of them."""
-    return hasattr(value, "__array__") and not isinstance(value, (type, Operand))
+    """Whether it is an array of any library (or a number of NumPy's), and no class of them. What
+    has a value within a call (Arithmetic) says that it is none."""
+    if isinstance(value, type) or hasattr(type(value), "_is_no_array"):
+        return False
+    return hasattr(value, "__array__")
 
 
 def as_leaf(value: Any, name: str, what: str) -> LazyTensor:

@@ -26,8 +26,11 @@ class Identity(Module):
         return input
 
 
-class _Row(Module):
-    """Modules in a row."""
+class _Row:
+    """What modules in a row, Sequential and ModuleList, do alike."""
+
+    _modules: Any
+    add_module: Any
 
     def _at(self, index: int) -> str:
         """The name of the module at a place."""
@@ -83,7 +86,7 @@ class _Row(Module):
         return taken
 
 
-class Sequential(_Row):
+class Sequential(_Row, Module):
     """Modules called one after the other."""
 
     def __init__(self, *args: Any) -> None:
@@ -154,7 +157,7 @@ class Sequential(_Row):
         return input
 
 
-class ModuleList(_Row):
+class ModuleList(_Row, Module):
     """A list of modules."""
 
     def __init__(self, modules: Any = None) -> None:

@@ -21,7 +21,11 @@ def _lengths(value: Any, count: int) -> tuple[int, ...]:
     return (value,) * count if isinstance(value, int) else tuple(value)
 
 
-class _Convolution(Module):
+class _Convolution:
+    """What convolutions and transposed ones do alike."""
+
+    bias: Any
+    register_parameter: Any
     _count = 2
     _is_transposed = False
 
@@ -30,7 +34,7 @@ class _Convolution(Module):
         dilation: Any, groups: int, bias: bool, padding_mode: str, output_padding: Any,
         device: Any, dtype: Any,
     ) -> None:  # fmt: skip
-        Module.__init__(self)
+        super().__init__()
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
                 raise ValueError(with_location(f"{name} must be divisible by groups"))
@@ -81,7 +85,7 @@ class _Convolution(Module):
         )  # fmt: skip
 
 
-class _Straight(_Convolution):
+class _Straight(_Convolution, Module):
     """A convolution (cross-correlation), channels first."""
 
     def __init__(
@@ -114,7 +118,7 @@ class _Straight(_Convolution):
         return calling.neural["pad"](input, widths, self.padding_mode)
 
 
-class _Transposed(_Convolution):
+class _Transposed(_Convolution, Module):
     """The gradient of a convolution, as an operation."""
 
     _is_transposed = True

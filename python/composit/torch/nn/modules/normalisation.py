@@ -28,7 +28,18 @@ def _zeros(*shape: int, dtype: Any = None) -> Parameter:
     return Parameter(calling.functions["zeros"](*shape, dtype=dtype))
 
 
-class _ByChannel(Module):
+class _ByChannel:
+    """What normalisations of channels do alike."""
+
+    training: bool
+    bias: Any
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Any
+    register_parameter: Any
+    register_buffer: Any
+    _parameters: Any
+    _buffers: Any
     _version = 2
     _ndims: tuple[int, ...] = ()
     _is_affine, _tracks = True, True
@@ -61,7 +72,9 @@ class _ByChannel(Module):
         is_old = (local_metadata.get("version") or 0) < 2
         if is_old and self.track_running_stats and key not in state_dict:
             state_dict[key] = self.num_batches_tracked
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
+        super()._load_from_state_dict(  # type: ignore[misc]
+            state_dict, prefix, local_metadata, *lists
+        )
 
     def reset_running_stats(self) -> None:
         """Begins the running statistics anew."""
@@ -84,7 +97,7 @@ class _ByChannel(Module):
         )
 
 
-class _BatchNorm(_ByChannel):
+class _BatchNorm(_ByChannel, Module):
     """Channels normalised over the batch, in training; by running statistics otherwise."""
 
     def forward(self, input: Any) -> Any:
@@ -161,7 +174,7 @@ class SyncBatchNorm(_BatchNorm):
         return made
 
 
-class _InstanceNorm(_ByChannel):
+class _InstanceNorm(_ByChannel, Module):
     """Each channel of each sample normalised."""
 
     _is_affine, _tracks = False, False
