@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from composit._core import with_location
 from composit.knossos import adapters
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
@@ -26,7 +27,10 @@ from composit.knossos.mapped_kernel import mapped
 from composit.knossos.of_function import kernel_by
 from composit.knossos.text import from_text
 
-__all__ = ["Kernel", "Tensor", "elementwise", "from_text", "register", "stop_gradient", "vmap"]
+__all__ = [
+    "Kernel", "Tensor", "elementwise", "from_text", "register", "register_direct", "stop_gradient",
+    "vmap",
+]  # fmt: skip
 
 
 def register(function: Any = None, *, generate_lm: bool = False) -> Any:
@@ -60,3 +64,18 @@ def vmap(function: Callable[..., Any] | None = None, *, generate_lm: bool = Fals
     if function is None:
         return lambda f: vmap(f)
     return mapped(kernel_by("vmap", function))
+
+
+def register_direct(
+    function: Any, generate_lm: bool = False, elementwise: bool = False, vmap: bool = False
+) -> Any:
+    """What `register`, or with one of the last two arguments `elementwise` or `vmap`, makes of a
+    function or of a kernel. TypeError where both are true."""
+    if elementwise and vmap:
+        raise TypeError(
+            with_location(
+                "register_direct: elementwise and vmap are both true. One of them is required."
+            )
+        )
+    made = kernel_by("register_direct", function)
+    return mapped(made) if vmap else made

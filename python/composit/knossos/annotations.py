@@ -282,8 +282,28 @@ def _extents_in(tree: ast.AST) -> list[str]:
     return found
 
 
+def meaning_of(source: Source, node: ast.expr) -> Any:
+    """What an annotation's text means where the function was defined; None for nothing."""
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    text = node.value if is_text else ast.unparse(node)  # type: ignore[attr-defined]
+    try:
+        return eval(text, {"__builtins__": {}}, Names(source))
+    except Exception:
+        return None
+
+
+def is_any_tensor(meaning: Any) -> bool:
+    """Whether an annotation means torch.Tensor, PyTorch's or composit's, which says no axes."""
+    is_class = isinstance(meaning, type) and meaning.__name__ == "Tensor"
+    return is_class and meaning.__module__.partition(".")[0] in ("torch", "composit") and (
+        meaning is not Tensor
+    )  # fmt: skip
+
+
 def structure_of(source: Source, node: ast.expr) -> Leaf:
     """The structure that an annotation's text means."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, Leaf):  # of examples
+        return node.value
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
     names = Names(source)
     written = node

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from composit.knossos.annotations import Leaf, Names
+from composit.knossos.annotations import Leaf, is_any_tensor, meaning_of
 from composit.knossos.source import Source, known_kernel
 from composit.knossos.values import FunctionValue
 
@@ -96,15 +96,10 @@ def is_open(source: Source, annotation: ast.expr | None) -> bool:
     has no annotation, or one that is no type of kernels but of Python or NumPy."""
     if annotation is None:
         return True
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        text = annotation.value
-    else:
-        text = ast.unparse(annotation)
-    try:
-        meaning = eval(text, {"__builtins__": {}}, Names(source))
-    except Exception:
-        return False
+    meaning = meaning_of(source, annotation)
     origin = typing.get_origin(meaning) or meaning
+    if is_any_tensor(meaning):
+        return True
     return origin in (np.ndarray, list, tuple, collections.abc.Callable, typing.Any) and not (
         origin is tuple and typing.get_args(meaning)
     )

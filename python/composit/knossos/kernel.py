@@ -13,6 +13,7 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit._libraries import library_of
+from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
 from composit.knossos.given_derivative import check_linear, derivative_for
 from composit.knossos.given_values import (
@@ -440,8 +441,10 @@ class Kernel:
         _core.write_whole_files("export", os.fspath(path), files)
         return [file for file, _ in files]
 
-    def compile(self, *examples: Any, **options: Any) -> Any:
-        """composit.compile of the function over arrays."""
+    def compile(self, *examples: Any, example_inputs: Any = None, **options: Any) -> Any:
+        """composit.compile of the function over arrays; ensure_compiled(example_inputs)."""
+        if example_inputs is not None:
+            return self.ensure_compiled(example_inputs)
         from composit.compilation import compile
 
         def over_arrays(*arguments: Any) -> Any:
@@ -449,6 +452,9 @@ class Kernel:
 
         over_arrays.__name__ = self.__name__
         return compile(over_arrays, *examples, **options)
+
+    ensure_compiled, _reset_allocator = spellings.ensure_compiled, spellings.reset_allocator
+    _entry, _entry_vjp = spellings.entry, spellings.entry_vjp
 
     @property
     def nnModule(self) -> Any:

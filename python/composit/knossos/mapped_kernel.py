@@ -12,6 +12,7 @@ from composit._core import LazyTensor, NotSupported, with_location
 from composit._floating_point import in_default_state
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.array_kernel import ArrayKernel
+from composit.knossos.by_example import KernelByExample
 from composit.knossos.given_values import as_array
 from composit.knossos.kernel import Kernel
 
@@ -133,9 +134,11 @@ class MappedKernel(ArrayKernel):
         )
 
 
-def mapped(kernel: Kernel) -> Kernel:
+def mapped(kernel: Any) -> Any:
     """The kernel for each row; the same one for the same kernel. A kernel of numbers is one over
     the elements of arrays already; so is, until its first use, one that is refused."""
+    if isinstance(kernel, KernelByExample):
+        return kernel.over_rows(mapped)
     with contextlib.suppress(NotSupported, TypeError, ValueError, NameError):
         kernel.procedure()  # which shows whether it has arrays
     if not isinstance(kernel, ArrayKernel):

@@ -9,6 +9,7 @@ from typing import Any
 from composit._core import NotSupported, with_location
 from composit.knossos.annotations import Leaf, structures_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
+from composit.knossos.by_example import KernelByExample, has_any_tensors
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.provided import provided
 from composit.knossos.source import Source, known_kernel
@@ -17,9 +18,9 @@ from composit.knossos.translator.translate import translate
 _in_translation = threading.local()
 
 
-def kernel_by(decorator: str, function: Any) -> Kernel:
+def kernel_by(decorator: str, function: Any) -> Any:
     """The kernel of what a decorator is given. TypeError for what is no function."""
-    if not isinstance(function, (Kernel, types.FunctionType)):
+    if not isinstance(function, (Kernel, KernelByExample, types.FunctionType)):
         raise TypeError(
             with_location(
                 f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
@@ -29,9 +30,9 @@ def kernel_by(decorator: str, function: Any) -> Kernel:
     return kernel_of(function)
 
 
-def kernel_of(function: Any) -> Kernel:
+def kernel_of(function: Any) -> Any:
     """The kernel of a plain function; the same one for the same function."""
-    if isinstance(function, Kernel):
+    if isinstance(function, (Kernel, KernelByExample)):
         return function
     known = known_kernel(function)
     if known is not None:
@@ -44,6 +45,15 @@ def kernel_of(function: Any) -> Kernel:
                 f"Write {argument.arg}: float (or int, bool, Tensor[float, n], "
                 "tuple[float, float], a NamedTuple or dataclass of these).",
             )  # fmt: skip
+    if has_any_tensors(source):
+        return KernelByExample(source, _kernel_of_text)
+    kernel = _kernel_of_text(source)
+    function._knossos_kernel = kernel
+    return kernel
+
+
+def _kernel_of_text(source: Source) -> Kernel:
+    function = source.function
     structures = structures_of(source)
     results: dict[Any, Leaf] = {}
 
@@ -85,7 +95,6 @@ def kernel_of(function: Any) -> Kernel:
     kernel.__module__, kernel.__qualname__ = function.__module__, function.__qualname__
     kernel.__wrapped__ = function  # type: ignore[attr-defined]
     kernel._source = source
-    function._knossos_kernel = kernel
     return kernel
 
 

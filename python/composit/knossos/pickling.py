@@ -3,12 +3,14 @@ how a kernel is made of one that has such a name."""
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import importlib
 import pickle
 from collections.abc import Callable
 from typing import Any
 
+from composit.knossos.by_example import KernelByExample
 from composit.knossos.provided import provided
 from composit.knossos.source import known_kernel
 
@@ -75,3 +77,6 @@ def _refusal(kernel: Any, function: Any) -> pickle.PicklingError:
             "its own name, or what vmap, vjp, jvp and grad make of one, is required."
         )
     )
+
+
+copyreg.pickle(KernelByExample, reduced)

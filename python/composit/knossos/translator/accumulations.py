@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import _core
+import composit._core as _core
 from composit.knossos.translator.arrays import Array, Index
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.elements import Elements

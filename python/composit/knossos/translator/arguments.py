@@ -66,6 +66,8 @@ class Arguments:
             holder = self.expressions.value(node.value)
             if isinstance(holder, Array):
                 return holder.kind
+        if str(found).startswith("torch."):
+            found = str(found).removeprefix("torch.")
         kind = None
         if isinstance(found, (type, str, np.dtype)):
             with contextlib.suppress(TypeError):

@@ -17,6 +17,7 @@ from composit.knossos.translator.composed import Composed
 from composit.knossos.translator.elements import Elements
 from composit.knossos.translator.makers import Makers
 from composit.knossos.translator.reductions import REDUCTIONS, TRUTHS, Reductions
+from composit.knossos.translator.torch_names import ARGUMENTS, elementwise
 from composit.knossos.values import Mismatch, Operators, found_in
 
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
@@ -24,9 +25,8 @@ _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod"
             "dot": np.dot, "copy": np.copy, "transpose": np.transpose, "cumsum": np.cumsum,
             "argmax": np.argmax, "argmin": np.argmin, "std": np.std, "var": np.var,
             "cumprod": np.cumprod}  # fmt: skip
-# Functions of torch that mean what NumPy's of the same name do.
-_TORCH = ("sum", "mean", "sin", "cos", "tan", "exp", "log", "tanh", "sqrt", "abs", "dot", "matmul",
-          "where", "zeros_like", "ones_like", "square")  # fmt: skip
+# What tensors of torch have in place of attributes.
+_ATTRIBUTES = {"size": "shape", "dim": "ndim", "numel": "size"}
 
 
 @dataclasses.dataclass(eq=False)
@@ -57,6 +57,11 @@ class ArrayCalls:
                 f"{name} changes how many elements an array has",
                 "Write y = np.zeros(n) before the loop, and y[i] = … in it.",
             )
+        if name in _ATTRIBUTES and not named and len(arguments) <= (name == "size"):
+            made = self.attribute(array, _ATTRIBUTES[name])
+            return made[arguments[0]] if arguments else made
+        if name not in _METHODS and (function := elementwise(name)) is not None:
+            return self.call(function, [array, *arguments], named)
         if name not in _METHODS:
             known = ", ".join(sorted([*_METHODS, "astype"]))
             raise Mismatch(f"arrays have no method {name} here", f"{known} are known.")
@@ -79,13 +84,12 @@ class ArrayCalls:
 
     def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """A function of arrays; LookupError for one that is not known."""
+        named = {ARGUMENTS.get(each, each): value for each, value in named.items()}
         for part in (self.composed, self.accumulations):
             if found_in(part.functions, function) is not None:
                 return part.call(function, arguments, named)
         module = getattr(function, "__module__", None) or type(function).__module__
         name = getattr(function, "__name__", "")
-        if (module == "torch" or str(module).startswith("torch.")) and name in _TORCH:
-            function = getattr(np, name)
         if function in (builtins.any, builtins.all) and _arrays(function, arguments, 1):
             if len(arguments[0].shape) != 1:
                 raise Mismatch(f"{name} of several axes", f"Write np.{name}.")

@@ -37,6 +37,7 @@ from composit.knossos.translator.inlining import Inlining
 from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.makers import Makers
 from composit.knossos.translator.scope import Scope
+from composit.knossos.translator.torch_names import as_numpy, with_shape
 from composit.knossos.values import (
     Mismatch,
     Operators,
@@ -96,6 +97,9 @@ class Calls:
         return self.inlining.inlined(node, called.source, arguments, called)
 
     def _call(self, node: ast.Call, function: Any) -> Any:
+        if hasattr(function, "of") and hasattr(function, "__wrapped__"):  # a kernel by example
+            function = function.__wrapped__
+        node, function = with_shape(node, function), as_numpy(function)
         node = with_dtype_by_name(node, function)
         if found_in(_NEUTRAL, function) is not None and not node.keywords:
             node = with_neutral_elements(node, _NEUTRAL[function])

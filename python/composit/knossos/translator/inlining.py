@@ -10,7 +10,7 @@ import dataclasses
 import types
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.closures import FunctionValue, Inner, is_open
 from composit.knossos.library import LibrarySource

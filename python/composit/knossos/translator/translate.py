@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit._core.procedure import Procedure
 from composit.knossos.annotations import Leaf
 from composit.knossos.source import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
+import composit._core as _core
 from composit.torch import steps
 from composit.torch.calling import _made
 from composit.torch.tensor import Tensor
