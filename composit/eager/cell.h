@@ -111,7 +111,8 @@ class Cell : public Counted<Cell> {
     // The values, where elements were written, of it or of its root, for which there is no node
     // yet; else empty.
     ir::ConstantArray written_values() const;
-    // Of a view of known values in host memory: a copy of what it shows, without a plan; else empty.
+    // Of a view of known values in host memory: a copy of what it shows, without a plan; else
+    // empty.
     Array viewed_values() const;
     // What was written has a node, and nothing refers to the values but that.
     void close_elements() const;

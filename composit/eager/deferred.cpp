@@ -188,6 +188,12 @@ Ref<Deferred> Deferred::literal(bool value) {
     return Ref<Deferred>(made);
 }
 
+Ref<Deferred> Deferred::scalar(DType dtype, uint64_t bits) {
+    auto* const made = new Deferred(Kind::literal, dtype);
+    made->bits_ = bits;
+    return Ref<Deferred>(made);
+}
+
 Ref<Deferred> Deferred::element(Ref<Deferred> array, DType dtype, int64_t place,
                                 const void* bytes) {
     auto* const made = new Deferred(Kind::element, dtype);
@@ -307,6 +313,11 @@ Tensor Deferred::made() const {
         case Kind::tensor:
         case Kind::part: break;  // nobody asks
         case Kind::literal:
+            if (!is_weak_) {
+                const ir::Array value(dtype_, {});
+                std::memcpy(value.mutable_data(), &bits_, static_cast<size_t>(value.bytes()));
+                return ir::constant(value);
+            }
             if (dtype_ == DType::boolean) return ir::weak_scalar(bits_ != 0);
             if (dtype_ == DType::int64) return ir::weak_scalar(number<int64_t>());
             return ir::weak_scalar(number<double>());

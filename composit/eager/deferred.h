@@ -42,6 +42,8 @@ class Deferred : public Counted<Deferred> {
     static Ref<Deferred> literal(double value);
     static Ref<Deferred> literal(int64_t value);
     static Ref<Deferred> literal(bool value);
+    // A number of a dtype, by its bytes: a constant.
+    static Ref<Deferred> scalar(DType dtype, uint64_t bits);
     // The element of an array at a place in row-major order, whose bytes are given.
     static Ref<Deferred> element(Ref<Deferred> array, DType dtype, int64_t place,
                                  const void* bytes);

@@ -3,6 +3,7 @@
 #include "composit/eager/history.h"
 #include "composit/eager/small_arrays.h"
 #include "content.h"
+#include "numpy_numbers.h"
 
 namespace composit::python {
 namespace {
@@ -43,7 +44,9 @@ Ref<Deferred> known_number_from(PyObject* value) {
         return overflow ? Ref<Deferred>() : Deferred::literal(static_cast<int64_t>(integer));
     }
     const LazyTensor* const scalar = scalar_from(value);
-    return scalar ? scalar->number() : Ref<Deferred>();
+    return scalar             ? scalar->number()
+           : is_tensor(value) ? Ref<Deferred>()
+                              : numpy_number_from(value);
 }
 
 PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {

@@ -10,8 +10,8 @@
 
 namespace composit::python {
 
-// A scalar or an array of no dimension whose value is known, or Python's float, int or bool; null
-// for all else.
+// A scalar or an array of no dimension whose value is known, a scalar of NumPy's, or Python's
+// float, int or bool; null for all else.
 Ref<Deferred> known_number_from(PyObject* value);
 
 // row(a, b), or row(a) where `b` is null, for such operands, of which one is composit's: a new

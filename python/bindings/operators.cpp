@@ -11,6 +11,7 @@
 #include "content.h"
 #include "location.h"
 #include "numbers.h"
+#include "numpy_numbers.h"
 #include "provided.h"
 
 #include <array>
@@ -45,7 +46,7 @@ nb::object asked(const char* ufunc, nb::handle a, nb::handle b, const nb::kwargs
 
 bool is_simple(PyObject* value) {
     return is_tensor(value) || PyFloat_CheckExact(value) || PyLong_CheckExact(value) ||
-           PyBool_Check(value);
+           PyBool_Check(value) || is_numpy_number(value);
 }
 
 // Whether the ufunc of that name is to ask the other operand. Products of matrices are functions.
@@ -165,7 +166,8 @@ enum class Kind : uint8_t { other, number, array };
 Kind kind_of(PyObject* value) {
     if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value))
         return Kind::number;
-    if (!is_tensor(value) || !nb::inst_ready(value)) return Kind::other;
+    if (!is_tensor(value)) return is_numpy_number(value) ? Kind::number : Kind::other;
+    if (!nb::inst_ready(value)) return Kind::other;
     const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;
     if (shape.empty()) return Kind::number;
     return ir::element_count(shape) <= eager::most_small_elements ? Kind::array : Kind::other;
@@ -203,7 +205,8 @@ PyObject* multiplied(PyObject* a, PyObject* b) {
 ternaryfunc power_by_method = nullptr;
 // The row of x ** y for one of Python's numbers y; null where there is none.
 const ir::scalar::RowRef* row_of_power(PyObject* a, PyObject* b) {
-    if (!is_tensor(a) || is_tensor(b) || kind_of(b) != Kind::number) return nullptr;
+    if (!is_tensor(a) || is_tensor(b) || kind_of(b) != Kind::number || is_numpy_number(b))
+        return nullptr;
     const double exponent = PyFloat_AsDouble(b);
     if (exponent == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -270,6 +273,38 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
     PyErr_Clear();
     return compared_by_numpy(row->name.c_str(), a, b);
 }
+
+// Of an ndarray without dimensions its element, else the value itself.
+nb::object scalar_of_array(nb::handle value) {
+    static const nb::handle ndarray = numpy_attribute("ndarray");
+    if (Py_TYPE(value.ptr()) != reinterpret_cast<PyTypeObject*>(ndarray.ptr()))
+        return nb::borrow(value);
+    static PyObject* const ndim = PyUnicode_InternFromString("ndim");
+    const nb::object count = nb::steal(PyObject_GetAttr(value.ptr(), ndim));
+    if (!count.is_valid()) return count;
+    if (PyLong_AsLong(count.ptr()) != 0) return nb::borrow(value);
+    return nb::steal(PyObject_GetItem(value.ptr(), nb::tuple().ptr()));
+}
+
+// __array_ufunc__(self, ufunc, method, *inputs): NumPy's scalars ask it (numpy.float64(2) * x), so
+// operators of known numbers are answered here; `general`, in Python, answers all else.
+PyObject* array_ufunc(PyObject* general, PyObject* const* given, Py_ssize_t count,
+                      PyObject* names) {
+    if (!names && count == 5 && PyUnicode_Check(given[2]) &&
+        PyUnicode_CompareWithASCIIString(given[2], "__call__") == 0)
+        if (const ir::scalar::RowRef* const row = row_of_ufunc(given[1])) {
+            const nb::object first = scalar_of_array(given[3]);  // numpy.float64(2) < x makes one
+            if (!first.is_valid()) return nullptr;
+            PyObject* const found = made_at_once(*row, first.ptr(), given[4]);
+            if (found || PyErr_Occurred()) return found;
+        }
+    return PyObject_Vectorcall(general, given, static_cast<size_t>(count), names);
+}
+
+PyMethodDef array_ufunc_method = {
+    "__array_ufunc__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "Called by NumPy for a ufunc with a LazyTensor among its operands."};
 
 constexpr const char* unary[] = {"negative", "absolute"};
 template <size_t number>
@@ -380,6 +415,15 @@ void bind_operators(nb::module_& module) {
             return fitted(function, result, out.tensor().type());
         },
         "A ufunc's result as it is written to out=: cast by the rule same_kind, or refused.");
+    module.def(
+        "array_ufunc_of",
+        [](nb::handle general) {
+            const nb::object function =
+                nb::steal(PyCFunction_NewEx(&array_ufunc_method, general.ptr(), nullptr));
+            return nb::steal(PyInstanceMethod_New(function.ptr()));
+        },
+        nb::arg("general"),
+        "The method __array_ufunc__: operators of known numbers at once, all else by `general`.");
     operate_quickly(type);
 }
 

@@ -49,7 +49,7 @@ void bind_operator(nb::class_<Expr>& type, const std::string& name, const char* 
 }
 
 // row(name) applied to expressions and numbers, of which one at least is an expression.
-Expr called(const std::string& name, nb::args arguments) {
+Expr call_of(const std::string& name, nb::args arguments) {
     const Expr* first = nullptr;
     for (nb::handle argument : arguments) {
         if (!nb::isinstance<Expr>(argument)) continue;
@@ -112,7 +112,7 @@ void bind_operators_of_expr(nb::module_& module) {
             user_check<TypeError>(method == "__call__", "numpy.", name, ".", method,
                                   " of a scalar expression: an expression is one element. Use the "
                                   "functions of composit.scalar.");
-            return called(name, inputs);
+            return call_of(name, inputs);
         },
         "numpy.exp(x) of an expression is the row named exp.");
 }
@@ -237,7 +237,7 @@ Row make_row(const std::string& name, int arity, nb::object value, nb::object sl
 void bind_scalar_values(nb::module_& module) {
     using namespace nb::literals;
     bind_operators_of_expr(module);
-    module.def("call", called);
+    module.def("call", call_of);
     module.def("loop", loop_from);
     module.def(
         "register_row",
