@@ -47,7 +47,7 @@ NB_MODULE(_core, module) {
     bind_gradient_mode(module);
     bind_following(module);
     bind_tape(module);
-    bind_settling(module);
+    bind_materializing(module);
     bind_assigning(module);
     bind_backend(module);
     bind_devices(module);

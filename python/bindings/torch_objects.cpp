@@ -313,7 +313,7 @@ void follow_world(const nb::dict& said) {
     take(all.enter, "enter");
     take(all.nobody, "nobody");
     take(all.restart, "restart");
-    take(all.settle, "settle");
+    take(all.materialize, "materialize");
     all.most_states = nb::cast<long long>(said["most_states"]);
     all.spare = held(nb::none());
     all.spare->reset();

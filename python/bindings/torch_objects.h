@@ -68,11 +68,11 @@ struct World {
     std::shared_ptr<nb::object> compile_after;  // a list: runs of a program
     std::shared_ptr<nb::object> recent;         // a list: references to tensors without values
     std::shared_ptr<nb::object> gradients;      // a list: the same of gradients
-    std::shared_ptr<nb::object> enter;          // settling.enter
+    std::shared_ptr<nb::object> enter;          // materializing.enter
     std::shared_ptr<nb::object> nobody;         // a reference to what is no more
     std::shared_ptr<nb::object> restart;        // steps.restart
-    std::shared_ptr<nb::object> settle;         // settling.settle_slowly
-    std::shared_ptr<nb::object> set_views;      // settling.set_views
+    std::shared_ptr<nb::object> materialize;    // materializing.materialize_slowly
+    std::shared_ptr<nb::object> set_views;      // materializing.set_views
     std::shared_ptr<nb::object> spare;          // a trace that is empty, or nothing
     unsigned long owner = 0;                    // the thread whose operations are recorded
     long long most_states = 0;
@@ -138,7 +138,7 @@ void bind_torch_objects(nb::module_& module);
 void bind_tape(nb::module_& module);             // tape.cpp
 void bind_torch_functions(nb::module_& module);  // torch_functions.cpp
 void bind_gradient_mode(nb::module_& module);    // gradient_mode.cpp
-void bind_settling(nb::module_& module);         // settling.cpp
+void bind_materializing(nb::module_& module);    // materializing.cpp
 void bind_assigning(nb::module_& module);        // assigning.cpp
 
 }  // namespace composit::python

@@ -13,10 +13,11 @@ def getter(
     homes: Mapping[str, str] | None = None,
     otherwise: Callable[[str], Any] | None = None,
 ) -> Callable[[str], Any]:
-    """The package's `__getattr__`, which imports these of its modules, and for names in `homes` the
-    module that has them. Of other names it returns what `otherwise` does; AttributeError without.
+    """The package's `__getattr__`. It imports these of its modules, and for names in `homes` the
+    modules that have them. For other names it returns what `otherwise` does; AttributeError
+    without.
 
-    tools/check_layers.py reads the names where they are written down, and counts them as imports."""
+    tools/check_layers.py reads the names where they are written down: they count as imports."""
 
     def get(name: str) -> Any:
         """What is imported when it is first asked for."""

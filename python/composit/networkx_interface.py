@@ -9,8 +9,8 @@ Graph = TypeVar("Graph")
 
 
 class NetworkxInterface(Generic[Graph]):
-    """Names of networkx.MultiDiGraph; what changes there is a new `Graph` here. A subclass says what
-    the empty one is."""
+    """Names of networkx.MultiDiGraph; what changes there is a new `Graph` here. A subclass says
+    what the empty one is."""
 
     def _empty(self) -> Graph:
         raise NotImplementedError

@@ -15,6 +15,7 @@ import numpy as np
 from composit._core import NotSupported, with_location
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, TensorOf, is_any_tensor, meaning_of
+from composit.knossos.provided import provided
 from composit.knossos.source import Source
 
 
@@ -99,9 +100,7 @@ class KernelByExample:
     @property
     def nnModule(self) -> Any:
         """A torch.nn.Module without parameters that applies the function."""
-        from composit.knossos.torch_functions import module_of
-
-        return module_of(self)
+        return provided.module_of(self)
 
     @property
     def autogradFunction(self) -> Any:

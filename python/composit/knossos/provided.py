@@ -1,5 +1,5 @@
-"""What kernels need of the modules that are made of kernels. These provide it when they are imported,
-which composit.knossos does."""
+"""What kernels need of the modules that are made of kernels. These provide it when they are
+imported, which composit.knossos does."""
 
 from __future__ import annotations
 

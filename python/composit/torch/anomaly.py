@@ -11,7 +11,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import record_name, with_location
-from composit.torch import quiet
+from composit.torch import errstate
 
 
 class _Mode(threading.local):
@@ -102,7 +102,7 @@ def check_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> N
             wanted.add(node)
             between.append(node)
     lazies = [lazy for node in between for lazy in node.outputs if lazy.dtype.kind in "fcV"]
-    token = quiet.begin()
+    token = errstate.begin()
     try:
         gradients = _core.nn.chain_rule(outputs, incoming, lazies)
         flows = {(x.node, x.output_index): g for x, g in zip(lazies, gradients)}
@@ -115,4 +115,4 @@ def check_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> N
                     name = record_name(_names.get(name, name))
                     raise RuntimeError(f"{_text(name, number)} It was called at {node.location}.")
     finally:
-        quiet.end(token)
+        errstate.end(token)

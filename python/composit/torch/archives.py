@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from composit._core import with_location
-from composit.torch import dtypes, locations, places, settling
+from composit.torch import dtypes, locations, materializing, places
 from composit.torch.calling import TensorBase
 from composit.torch.locations import Elsewhere
 from composit.torch.tape import no_grad
@@ -378,7 +378,7 @@ def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
             from composit.torch.nn.parameter import Parameter
 
             tensor: Any = value
-            values = np.array(settling.values_of(tensor))
+            values = np.array(materializing.values_of(tensor))
             saved = _Saved(str(len(stored)), values, places.place_of(tensor))
             dtype_names[saved.key] = tensor.dtype.name
             stored.append(saved)

@@ -15,7 +15,7 @@ from composit._core import (
     gradients,
     with_location,
 )
-from composit.torch import anomaly, barriers, quiet, recorded_backward, settling, steps
+from composit.torch import anomaly, barriers, errstate, materializing, recorded_backward, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
@@ -32,7 +32,7 @@ def _incoming(output: Any, gradient: Any) -> Any:
                 )
             )
         if gradient._is_pending:
-            settling.settle(gradient)
+            materializing.materialize(gradient)
         return gradient._lazy
     if output.numel() != 1:
         raise RuntimeError(with_location("grad can be implicitly created only for scalar outputs"))
@@ -52,21 +52,21 @@ def _chained(
     elif anomaly.is_checking():
         made = gradients(_by_graph, outputs, incoming, inputs, records, [], [])
     else:
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             made = gradients(None, outputs, incoming, inputs, records, [], [])
         finally:
-            quiet.end(token)
+            errstate.end(token)
     return [x if x is None else beside(x, to._lazy) for x, to in zip(made, inputs)]
 
 
 def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
     anomaly.check_graph(outputs, incoming, inputs)
-    token = quiet.begin()
+    token = errstate.begin()
     try:
         return _core.chain_rule_of_flows(outputs, incoming, inputs)
     finally:
-        quiet.end(token)
+        errstate.end(token)
 
 
 def _check(output: Any, number: int) -> None:
@@ -138,7 +138,7 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
         total = leaf._grad._lazy + made._lazy
         leaf._grad._lazy.replaced(total)
         leaf._grad._is_tainted = True
-        settling.enter_gradient(leaf._grad)
+        materializing.enter_gradient(leaf._grad)
     if leaf._post_hooks is not None:
         for hook in list(leaf._post_hooks.values()):
             hook(leaf)

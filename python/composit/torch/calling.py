@@ -22,7 +22,7 @@ from composit._core import (
 from composit._core import is_recorded as is_recorded
 from composit._core import record_of as record_of
 from composit.flashlight.operators import table
-from composit.torch import keywords, places, quiet, saved_values, settling, steps, writing
+from composit.torch import errstate, keywords, materializing, places, saved_values, steps, writing
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import is_grad_enabled
 from composit.torch.tensor_base import TensorBase as TensorBase
@@ -50,7 +50,7 @@ def wrapped(lazy: LazyTensor, is_gradient: bool = False) -> Any:
     """A Tensor of a LazyTensor."""
     tensor = _new(_made["Tensor"])
     tensor._lazy = lazy
-    (settling.enter_gradient if is_gradient else settling.enter)(tensor)
+    (materializing.enter_gradient if is_gradient else materializing.enter)(tensor)
     return tensor
 
 
@@ -90,7 +90,7 @@ def read(tensor: TensorBase) -> None:
     leaf = tensor if tensor._root is None else tensor._root
     if leaf._is_leaf_with_grad:
         if leaf._is_pending:
-            settling.settle(leaf)
+            materializing.materialize(leaf)
         held = leaf._lazy if leaf is tensor else tensor._lazy.read_from()
         # A view sees the memory that the leaf had, if the leaf was given another one.
         if held.node.is_constant or held.node.operation.name == "stop_gradient":
@@ -140,7 +140,7 @@ def call_unknown(
         # Leaves that were written are constants before a trace meets them.
         pending = [x for x in args if isinstance(x, TensorBase) and x._is_pending]
         if pending and not steps.capturing[0]:
-            settling.settle(*pending)
+            materializing.materialize(*pending)
             return call(function, name, is_view, args, kwargs)
         trace = steps.open_trace()
         if trace is not None:
@@ -166,7 +166,7 @@ def call_now(
         read(tensor)
     plain = [_operand(value, is_recording) for value in args]
     named = {key: _operand(value, is_recording) for key, value in kwargs.items()}
-    token = quiet.begin()
+    token = errstate.begin()
     again: Any = None
     try:
         # Numbers of Python that it computes are not rounded as the caller rounds.
@@ -188,7 +188,7 @@ def call_now(
         if again is None:
             raise
     finally:
-        quiet.end(token)
+        errstate.end(token)
     if again is not None:
         if out is not None:
             again[1]["out"] = out
@@ -291,7 +291,7 @@ def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_v
             tensor._is_tainted = True
     elif is_tainted:
         tensor._is_tainted = True
-    settling.enter(tensor)
+    materializing.enter(tensor)
     return tensor
 
 
@@ -360,5 +360,5 @@ def as_device(value: Any) -> Any:
     return value if isinstance(value, device) else device(value)
 
 
-steps.parts.is_recorded, steps.parts.settling = is_recorded, settling
+steps.parts.is_recorded, steps.parts.materializing = is_recorded, materializing
 steps.parts.TensorBase = TensorBase

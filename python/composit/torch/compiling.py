@@ -17,7 +17,7 @@ from typing import Any
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, guards, places, settling, steps
+from composit.torch import calling, dtypes, guards, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
 from composit.torch.nn.module import Module
@@ -219,7 +219,7 @@ class Compiled:
         except guards.Unguarded as error:
             self.why = str(error)
             return self.function(*args, **kwargs)
-        settling.settle()
+        materializing.materialize()
         steps.restart()
         trace = steps.current()
         state = default_generator._seed, default_generator._count
@@ -254,7 +254,7 @@ class Compiled:
         except guards.Unguarded as error:
             self.why = str(error)
             return None
-        settling.settle()
+        materializing.materialize()
         state = default_generator._seed, default_generator._count
         stand_ins = [_stand_in(x) for x in given]
         tensors = iter(stand_ins)

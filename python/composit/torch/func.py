@@ -10,7 +10,7 @@ from composit import functional
 from composit import numpy as cnp
 from composit import random as by_keys
 from composit._core import LazyTensor, with_location
-from composit.torch import func_by_records, function_rules, places, quiet, steps
+from composit.torch import errstate, func_by_records, function_rules, places, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.functions import random
 from composit.torch.tape import no_grad
@@ -66,12 +66,12 @@ def _leaves_of(value: Any) -> list[Any]:
 
 def _transformed(transform: Function) -> Any:
     def apply(*args: Any, **kwargs: Any) -> Any:
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             given = lowered(args)
             return lifted(places.joined(transform(*given, **lowered(kwargs)), _leaves_of(given)))
         finally:
-            quiet.end(token)
+            errstate.end(token)
 
     return apply
 
@@ -241,11 +241,11 @@ def _by_argument(
                 whole[number] = value
             return _traced(func)(*whole, **named)
 
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             result = jacobian(of_chosen, tuple(plain[n] for n in chosen), has_aux)
         finally:
-            quiet.end(token)
+            errstate.end(token)
         made, aux = result
         made = _first_argument(made) if isinstance(argnums, int) else _map_results(made, tuple)
         return (lifted(made), lifted(aux)) if has_aux else lifted(made)

@@ -9,7 +9,7 @@ import composit._core as _core
 from composit import functional
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.torch import quiet, steps
+from composit.torch import errstate, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.function import Function, FunctionCtx, _Graphs, graphs
 from composit.torch.tape import no_grad
@@ -32,7 +32,7 @@ class _Within:
 
     def __enter__(self) -> None:
         self.thread = steps.record_in(0)  # operations make nodes at once
-        self.token = quiet.begin()
+        self.token = errstate.begin()
         self.mode = no_grad()
         self.mode.__enter__()
         graphs.ruled += 1
@@ -40,7 +40,7 @@ class _Within:
     def __exit__(self, *error: Any) -> None:
         graphs.ruled -= 1
         self.mode.__exit__(*error)
-        quiet.end(self.token)
+        errstate.end(self.token)
         steps.record_in(self.thread)
 
 

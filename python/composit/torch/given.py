@@ -9,7 +9,7 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
-from composit.torch import dtypes, settling
+from composit.torch import dtypes, materializing
 from composit.torch.calling import TensorBase
 
 
@@ -17,7 +17,7 @@ from composit.torch.calling import TensorBase
 def array_of(data: Any, dtype: Any = None) -> Any:
     """The NumPy array of what a user gives as data, in the dtype torch chooses."""
     if isinstance(data, TensorBase):
-        array = settling.values_of(data)
+        array = materializing.values_of(data)
     elif isinstance(data, LazyTensor):
         array = data.evaluated()
     elif isinstance(data, (np.ndarray, np.generic)):
@@ -40,7 +40,7 @@ def array_of(data: Any, dtype: Any = None) -> Any:
 def _plain(data: Any) -> Any:
     """Lists with tensors in them as lists of numbers."""
     if isinstance(data, TensorBase):
-        return settling.values_of(data).tolist()
+        return materializing.values_of(data).tolist()
     if isinstance(data, (list, tuple)):
         return [_plain(item) for item in data]
     return data

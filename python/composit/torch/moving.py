@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import with_location
-from composit.torch import calling, places, settling, steps
+from composit.torch import calling, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, index_put, set_item
 
@@ -22,7 +22,7 @@ def moved(tensor: Any, place: str) -> Any:
         steps.interrupt()
         return calling.call_now(places.transfer, "to_copy", False, (tensor, place), {})
     steps.check_not_capturing("it copies values to another device")
-    settling.settle(tensor)
+    materializing.materialize(tensor)
     made = object.__new__(calling._made["Tensor"])
     made._lazy = _devices.copied(tensor._lazy, place)
     made._is_tainted = tensor._is_tainted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit.torch import dtypes, settling
+from composit.torch import dtypes, materializing
 from composit.torch.calling import is_recorded
 
 _options: dict[str, Any] = {"precision": 4, "threshold": 1000.0, "edgeitems": 3, "linewidth": 80,
@@ -124,7 +124,7 @@ def text_of(tensor: Any) -> str:
     """repr(tensor), as torch writes it."""
     prefix = "tensor("
     is_parameter = getattr(tensor, "_is_parameter", False)
-    array = settling.values_of(tensor)
+    array = materializing.values_of(tensor)
     ending = "" if tensor.is_cpu else f", device='{tensor.device}'"
     usual = (dtypes.default().name, "int64", "bool")
     names = [tensor.dtype.name]

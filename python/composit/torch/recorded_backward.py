@@ -7,7 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
-from composit.torch import quiet, recording, steps
+from composit.torch import errstate, recording, steps
 from composit.torch.places import beside
 from composit.torch.steps import State, Trace
 
@@ -115,9 +115,9 @@ class _Learning:
         state.operation, state.operands, state.line = _backward, self.operands, self.key[2]
         state.is_gradient = True
         recording.meet_leaves(trace, state)
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             state.results = _backward.over(state, trace.symbols() + state.stands)
         finally:
-            quiet.end(token)
+            errstate.end(token)
         return state

@@ -10,7 +10,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.torch import calling, dtypes, places, quiet, settling, steps
+from composit.torch import calling, dtypes, errstate, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.steps import State, Trace
 from composit.torch.tape import is_grad_enabled
@@ -74,7 +74,7 @@ def _is_one_of_many_parts(function: Any, line: int, args: Any, kwargs: Any) -> b
     source = args[0] if args else None
     if not isinstance(source, TensorBase) or not source._has_lazy or is_recorded(source):
         return False
-    if source._is_pending or not settling.sees_values(source):
+    if source._is_pending or not materializing.sees_values(source):
         return False
     if any(isinstance(value, TensorBase) for value in (*args[1:], *kwargs.values())):
         return False
@@ -304,13 +304,13 @@ def _learnt(
     state.operands, state.named = operands, named
     state.line = line
     symbols = Symbols(trace, state.stands)
-    token = quiet.begin()
+    token = errstate.begin()
     try:
         made = state.operation.over(trace, state, symbols)
     except Exception:  # it asks for values: the operation runs at once, with its own errors
         return None
     finally:
-        quiet.end(token)
+        errstate.end(token)
     results = [made] if isinstance(made, LazyTensor) else list(made)
     if len(results) != len(parts):
         return None

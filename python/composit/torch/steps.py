@@ -16,7 +16,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _threads, _usual_options
-from composit.torch import dtypes, quiet, saved_values
+from composit.torch import dtypes, errstate, saved_values
 
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
 _most_kernels = 100  # of programs that are compiled: larger ones take a compiler long
@@ -47,7 +47,7 @@ class _Parts:
     """What composit/torch/calling.py, which needs this file, puts here."""
 
     is_recorded: Any
-    settling: Any
+    materializing: Any
     TensorBase: Any
     classes: frozenset[Any] = frozenset()  # of tensors, that need no isinstance
 
@@ -216,30 +216,30 @@ class Trace(_core.TraceFields):
         """Makes the nodes of all operations, as if it had been done at once."""
         if self.is_built:
             return
-        settling = parts.settling
+        materializing = parts.materializing
         self.is_built = True
         self.lazies = [None] * len(self.tensors)
         for number, lazy in zip(self.bound_places, self.bound):
             self.lazies[number] = lazy.copied()
-        token = quiet.begin()
+        token = errstate.begin()
         before = _core.set_site(0)
         try:
             for first, state in self.entries:
                 _core.set_site(state.line)
                 for i, lazy in enumerate(state.operation.replay(self, state)):
-                    self._put(first + i, lazy, settling, state.is_gradient)
+                    self._put(first + i, lazy, materializing, state.is_gradient)
         finally:
             _core.set_site(before)
-            quiet.end(token)
+            errstate.end(token)
         saved_values.save_of_trace(self, Place)
 
-    def _put(self, number: int, lazy: Any, settling: Any, is_gradient: bool) -> None:
+    def _put(self, number: int, lazy: Any, materializing: Any, is_gradient: bool) -> None:
         self.lazies[number] = lazy
         tensor = self.result_of(number)
         if tensor is None or tensor._has_lazy:
             return
         tensor._lazy, tensor._like, tensor._trace = lazy, None, None
-        (settling.enter_gradient if is_gradient else settling.enter)(tensor)
+        (materializing.enter_gradient if is_gradient else materializing.enter)(tensor)
 
     def operand(self, value: Any, detached: frozenset[int], lazies: Any, is_view: bool) -> Any:
         """An operand with LazyTensors in the places' stead."""
@@ -276,9 +276,9 @@ class Trace(_core.TraceFields):
             # there need no more than themselves: the trace stays as it is.
             lazy = tensor._lazy.viewed_constant()
             if lazy is None:
-                if not parts.settling.sees_values(tensor):
-                    parts.settling.settle(tensor)
-                lazy = _core.settled([tensor._lazy], _usual_options())[0]
+                if not parts.materializing.sees_values(tensor):
+                    parts.materializing.materialize(tensor)
+                lazy = _core.materialized([tensor._lazy], _usual_options())[0]
             code = leaf_type(lazy)
         if code < 0 or not self.is_open:
             return False
@@ -383,11 +383,11 @@ class Trace(_core.TraceFields):
         for value in state.operands:
             if type(value) is Place:
                 self._see(value.number)
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             return state.operation.replay(self, state)
         finally:
-            quiet.end(token)
+            errstate.end(token)
 
     def _see(self, number: int) -> None:
         """Makes the view at a place that no tensor holds any more."""

@@ -13,7 +13,7 @@ import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import GradFn, LazyTensor, with_location
-from composit.torch import assigning, calling, dtypes, places, settling, steps, writing
+from composit.torch import assigning, calling, dtypes, materializing, places, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
@@ -184,7 +184,7 @@ class Tensor(Located):
         self._is_leaf_with_grad = True
         self._is_pending = not self._lazy.node.is_constant
         self._is_tainted = False
-        settling.enter(self)
+        materializing.enter(self)
 
     def _lie_in(self, other: Any, lazy: LazyTensor) -> None:
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
@@ -243,7 +243,7 @@ class Tensor(Located):
         """Makes it a leaf, through which no gradient goes."""
         steps.interrupt()
         self._record, self._is_tainted = None, True
-        settling.enter(self)
+        materializing.enter(self)
         return self
 
     @property
@@ -260,7 +260,7 @@ class Tensor(Located):
         if value._has_lazy and self._has_lazy and writing.is_alias(value, self):
             return  # x.data += 1: it is there
         if not value._has_lazy and not is_recorded(value):
-            _core.settled_by_structure(value)  # so that no nodes are made of what came before
+            _core.materialized_by_structure(value)  # so that no nodes are made of what came before
         steps.interrupt()
         if self._is_leaf_with_grad:  # views of it see the old memory
             _core.note_reading(self, self._lazy)
@@ -274,7 +274,7 @@ class Tensor(Located):
         else:
             self._lie_in(value, value._lazy.alias())
             self._is_tainted = True
-        settling.enter(self)
+        materializing.enter(self)
 
     # ----- values
 
@@ -289,7 +289,7 @@ class Tensor(Located):
             )
         if not force:
             self._check_on_cpu()
-        return np.array(settling.values_of(self))
+        return np.array(materializing.values_of(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         values = self.numpy()
@@ -303,7 +303,7 @@ class Tensor(Located):
 
     def tolist(self) -> Any:
         """The values as lists of numbers."""
-        return settling.values_of(self).tolist()
+        return materializing.values_of(self).tolist()
 
     def item(self) -> Any:
         """The value of its only element, as a number."""
@@ -313,7 +313,7 @@ class Tensor(Located):
                     f"a Tensor with {self._lazy.size} elements cannot be converted to Scalar"
                 )
             )
-        return settling.values_of(self).item()
+        return materializing.values_of(self).item()
 
     def __bool__(self) -> bool:
         if self._lazy.size != 1:
@@ -385,7 +385,7 @@ class Tensor(Located):
 
     def __reduce__(self) -> Any:
         place = places.place_of(self)
-        given = (type(self), np.array(settling.values_of(self)), self._is_leaf_with_grad)
+        given = (type(self), np.array(materializing.values_of(self)), self._is_leaf_with_grad)
         return _restored, given if place == "cpu" else (*given, place)
 
     @property
@@ -445,8 +445,8 @@ def _copied_leaf(tensor: Tensor) -> LazyTensor:
     """The values as another leaf, where the tensor lies."""
     place = places.place_of(tensor)
     if place == "cpu":
-        return constant(settling.values_of(tensor))
-    settling.settle(tensor)
+        return constant(materializing.values_of(tensor))
+    materializing.materialize(tensor)
     return places.copied(tensor._lazy, place)
 
 
@@ -462,7 +462,7 @@ def _restored(kind: Any, array: Any, is_leaf_with_grad: bool, place: str | None 
 calling._made["Tensor"] = Tensor
 _core.follow_world(
     steps.world()
-    | settling.world()
+    | materializing.world()
     | {"tensor": Tensor, "nobody": assigning._nobody, "defaults": dtypes._default}
 )
 

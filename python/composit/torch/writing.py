@@ -7,7 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit import nn
 from composit._core import GradFn, LazyTensor, is_recorded, record_name, record_of, with_location
-from composit.torch import assigning, settling, steps
+from composit.torch import assigning, materializing, steps
 from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
 from composit.torch.tensor_base import TensorBase
@@ -75,13 +75,13 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
         owner._is_pending = not held.node.is_constant
         if owner._is_pending:
             held.replaced(nn.stop_gradient(held))
-            settling.enter(owner)
+            materializing.enter(owner)
     elif before is not None:
         held.replaced(nn.with_values(before, held))
     _core.count_write(target)
     if not lazy.node.is_constant:
         target._is_pending = target._is_leaf_with_grad
-        settling.enter(target)
+        materializing.enter(target)
 
 
 def _cast(value: LazyTensor, to: Any) -> LazyTensor:
@@ -164,7 +164,7 @@ _keeping = ("fill", "copy")  # what they overwrite gets a gradient of zeros
 def replace(target: Any, result: Any, name: str) -> None:
     """The target becomes the result, record and all."""
     if not result._has_lazy and not is_recorded(result):
-        _core.settled_by_structure(result)  # so that no nodes are made of what came before
+        _core.materialized_by_structure(result)  # so that no nodes are made of what came before
     steps.interrupt()
     has_gradient = is_recorded(result)
     is_written_with_gradient = is_grad_enabled() and (has_gradient or is_recorded(target))

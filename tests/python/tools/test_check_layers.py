@@ -1,4 +1,4 @@
-"""tools/check_layers.py reports exactly the includes and imports that no line allows, and circles."""
+"""tools/check_layers.py reports includes and imports that no line allows, and circles alone."""
 
 import pytest
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import composit.torch as torch
-from composit.torch import settling, steps
+from composit.torch import materializing, steps
 
 
 def test_functions_are_as_pythons():
@@ -72,7 +72,7 @@ def test_known_calls_are_told_from_others():
     def calls(dim, factor, keepdim):
         product = x * factor
         y = torch.sum(product, dim=dim, keepdim=keepdim)
-        settling.settle(y)
+        materializing.materialize(y)
         return product.numpy(), y.numpy()
 
     for _ in range(4):
@@ -113,7 +113,7 @@ def test_what_is_let_go_of_while_a_trace_ends_may_compute():
     def step():
         y = x * 2
         y.mine = Last()
-        settling.settle(y)
+        materializing.materialize(y)
         del y
         torch.sum(x + 1).item()
 

@@ -243,9 +243,9 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 def synchronize(device: Any = None) -> None:
     """Waits for all work on a device, and computes what lives and has no value yet."""
     name = _name_of(device)
-    from composit.torch import settling
+    from composit.torch import materializing
 
-    settling.settle()
+    materializing.materialize()
     _devices.synchronise(name)
 
 
@@ -264,9 +264,9 @@ class Event:
 
     def record(self, stream: Any = None) -> None:
         """Puts it behind all work that was asked for."""
-        from composit.torch import settling
+        from composit.torch import materializing
 
-        settling.settle()
+        materializing.materialize()
         self._event = _devices.record(_name_of(getattr(stream, "device", None)))
 
     def query(self) -> bool:

@@ -1,5 +1,5 @@
-"""grid_sample: values of an image or a volume at places between its elements; affine_grid, which says
-where an affine map looks; images of another size."""
+"""grid_sample: values of an image or a volume at places between its elements; affine_grid, which
+says where an affine map looks; images of another size."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from composit._core import with_location
-from composit.torch import settling
+from composit.torch import materializing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.tape import no_grad
@@ -216,7 +216,7 @@ def load(module: Any, state_dict: Any, strict: bool, assign: bool) -> Incompatib
                         "it should be done inplace."
                     )
                 )
-    settling.settle()
+    materializing.materialize()
     if strict:
         for what, names in (("Unexpected", unexpected), ("Missing", missing)):
             if names:

@@ -16,7 +16,7 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
-from composit.torch import assigning, calling, quiet, settling, steps, writing
+from composit.torch import assigning, calling, errstate, materializing, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
@@ -193,7 +193,7 @@ class Optimizer:
                         with_location(f"a gradient of {gradient.dtype} for a parameter of "
                                       f"{x.dtype}")
                     )  # fmt: skip
-                token = quiet.begin()
+                token = errstate.begin()
                 try:
                     numbers = self.numbers(lazy, group)
                     if self.counts_apart:
@@ -201,16 +201,16 @@ class Optimizer:
                     numbered = group if numbers is None else {**group, **numbers}
                     updated = self.update(x, gradient, lazy, numbered)
                 finally:
-                    quiet.end(token)
+                    errstate.end(token)
                 if assigning.twin_of(parameter) is not None:
                     writing.overwrite(parameter, updated)
                 else:
                     parameter._lazy.replaced(beside(updated, x))
                     _core.count_write(parameter)
-                    settling.enter(parameter)
+                    materializing.enter(parameter)
                 parameter._is_pending = True
                 self._keep(parameter, state, lazy)
-        settling.settle(with_gradients=False)
+        materializing.materialize(with_gradients=False)
         return loss
 
     def state_of(self, parameter: Any) -> ParameterState:

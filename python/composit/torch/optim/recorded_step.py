@@ -9,7 +9,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.torch import assigning, dtypes, quiet, recording, settling, steps
+from composit.torch import assigning, dtypes, errstate, materializing, recording, steps
 from composit.torch.calling import TensorBase
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.places import beside
@@ -29,7 +29,7 @@ def stepped(optimizer: Any) -> bool:
         state = _known(trace, optimizer, arguments)
         if state is None:
             return False
-    wanted = settling.wanted_places(trace, False)
+    wanted = materializing.wanted_places(trace, False)
     if wanted is None:
         return False
     program = trace.program_of(wanted, state, state.numbers)
@@ -133,11 +133,11 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
         for name in numbers:
             named[name] = _core.input(name, x.dtype, ())
             state.numbers.append(named[name])
-        token = quiet.begin()
+        token = errstate.begin()
         try:
             updated = optimizer.update(x, gradient, lazy, named)
         finally:
-            quiet.end(token)
+            errstate.end(token)
         state.results.append(beside(updated, x))
         state.targets.append(parameter._place)
         for name, value in lazy.items():
@@ -173,7 +173,7 @@ def _run(trace: Trace, optimizer: Any, state: State, wanted: Any, program: Any) 
     values = program.run(trace.bound + numbers)
     trace.is_open = False
     _core.write_step(trace, values, len(wanted), state.targets, state.leaves)
-    settling.set_values(trace, wanted, values)
+    materializing.set_values(trace, wanted, values)
     if optimizer.counts_apart:
         for _, parameter in _of_optimizer(optimizer):
             counted(optimizer.state[parameter])

@@ -76,7 +76,7 @@ std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
 }
 
 // Constants of the values of tensors, where those lie.
-nb::list settled(const std::vector<Tensor>& tensors, const execute::Options& options) {
+nb::list materialized(const std::vector<Tensor>& tensors, const execute::Options& options) {
     const Located located;
     std::vector<ir::Array> values;
     {
@@ -207,7 +207,7 @@ void set_values(const TraceObject* trace, const std::vector<int64_t>& places, Va
 
 // Computes the wanted tensors, and all others of the trace that live. False where that has to be
 // done with nodes: nothing has changed then.
-bool settle_by_structure(PyObject* const* wanted, size_t count, bool with_gradients) {
+bool materialize_by_structure(PyObject* const* wanted, size_t count, bool with_gradients) {
     const World& all = world();
     if (!all.is_ready() || PyList_GET_ITEM(all.capturing->ptr(), 0) == Py_True) return false;
     const nb::object now = nb::borrow(PyList_GET_ITEM(all.current->ptr(), 0));
@@ -230,8 +230,8 @@ bool settle_by_structure(PyObject* const* wanted, size_t count, bool with_gradie
     return true;
 }
 
-// settle(*wanted, with_gradients=True)
-PyObject* settle(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+// materialize(*wanted, with_gradients=True)
+PyObject* materialize(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
     return guarded([&]() -> PyObject* {
         bool with_gradients = true;
         if (names && PyTuple_GET_SIZE(names) > 0) {
@@ -239,19 +239,21 @@ PyObject* settle(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
                 PyTuple_GET_SIZE(names) == 1 &&
                 PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "with_gradients") == 0;
             if (!is_known)
-                throw nb::type_error("settle: with_gradients is the only argument with a name.");
+                throw nb::type_error(
+                    "materialize: with_gradients is the only argument with a name.");
             with_gradients = PyObject_IsTrue(values[count]) == 1;
         }
-        if (settle_by_structure(values, static_cast<size_t>(count), with_gradients)) Py_RETURN_NONE;
+        if (materialize_by_structure(values, static_cast<size_t>(count), with_gradients))
+            Py_RETURN_NONE;
         const nb::tuple wanted = nb::steal<nb::tuple>(PyTuple_New(count));
         for (Py_ssize_t i = 0; i < count; ++i)
             PyTuple_SET_ITEM(wanted.ptr(), i, Py_NewRef(values[i]));
-        return (*world().settle)(wanted, with_gradients).release().ptr();
+        return (*world().materialize)(wanted, with_gradients).release().ptr();
     });
 }
 
-PyMethodDef settle_method = {
-    "settle", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(settle)),
+PyMethodDef materialize_method = {
+    "materialize", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(materialize)),
     METH_FASTCALL | METH_KEYWORDS,
     "Computes the wanted tensors, and all others that live and were not computed."};
 
@@ -261,8 +263,8 @@ const TraceObject* as_trace(nb::handle trace) {
 
 }  // namespace
 
-void bind_settling(nb::module_& module) {
-    module.attr("settle") = nb::steal(PyCFunction_New(&settle_method, nullptr));
+void bind_materializing(nb::module_& module) {
+    module.attr("materialize") = nb::steal(PyCFunction_New(&materialize_method, nullptr));
     module.def(
         "wanted_places",
         [](nb::handle trace, bool with_gradients) -> nb::object {
@@ -291,17 +293,17 @@ void bind_settling(nb::module_& module) {
         nb::arg("program"), nb::arg("leaves"),
         "A program's outputs as constants, from the constants of its inputs.");
     module.def(
-        "settled_by_structure",
+        "materialized_by_structure",
         [](nb::handle tensor) {
             PyObject* const wanted = tensor.ptr();
-            return settle_by_structure(&wanted, 1, true);
+            return materialize_by_structure(&wanted, 1, true);
         },
         nb::arg("tensor"),
-        "Computes a tensor as settle does if the trace's program is known; else False.");
+        "Computes a tensor as materialize does if the trace's program is known; else False.");
     module.def(
         "own_constant", [](const Tensor& constant) { return wrap_copy(eager::own_node(constant)); },
         nb::arg("constant"), "Another constant with the same values.");
-    module.def("settled", settled, nb::arg("tensors"), nb::arg("options"),
+    module.def("materialized", materialized, nb::arg("tensors"), nb::arg("options"),
                "Constants of the tensors' values, where those lie; their nodes keep the values.");
     module.def("restart_trace", restart_trace, "A new trace begins.");
 }

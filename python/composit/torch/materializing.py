@@ -41,17 +41,17 @@ def _keeps_graph(tensor: Any) -> bool:
 
 
 # Computes the wanted tensors, and all others that live and were not computed: by the program of the
-# trace's state, where there is one (bindings/settling.cpp), else as follows.
-settle = _core.settle
+# trace's state, where there is one (bindings/materializing.cpp), else as follows.
+materialize = _core.materialize
 wanted_places = _core.wanted_places
 
 
-def settle_slowly(wanted: Any, with_gradients: bool) -> None:
+def materialize_slowly(wanted: Any, with_gradients: bool) -> None:
     """Computes the wanted tensors, and others, with nodes."""
     steps.check_not_capturing("it asks for values")
     steps.current().build()
     try:
-        _settle_now(wanted, with_gradients)
+        _materialize_now(wanted, with_gradients)
     finally:
         steps.restart()
 
@@ -79,11 +79,11 @@ def world() -> dict[str, Any]:
     """What the bindings need of this file, by name."""
     return {
         "recent": _recent, "gradients": _gradients, "enter": enter,
-        "settle": settle_slowly, "set_views": set_views,
+        "materialize": materialize_slowly, "set_views": set_views,
     }  # fmt: skip
 
 
-def _settle_now(wanted: Any, with_gradients: bool) -> None:
+def _materialize_now(wanted: Any, with_gradients: bool) -> None:
     tensors = {id(tensor): tensor for tensor in wanted}
     for ref in _recent + _gradients if with_gradients else _recent:
         tensor = ref()
@@ -108,7 +108,7 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
             continue
         places.setdefault((id(target), keeps_graph), target)
     if places:
-        values = _core.settled(list(places.values()), _usual_options())
+        values = _core.materialized(list(places.values()), _usual_options())
         for ((_, keeps_graph), target), value in zip(places.items(), values):
             if not keeps_graph:
                 target.replaced(value)
@@ -119,7 +119,7 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
 def values_of(tensor: Any) -> Any:
     """An ndarray of the values, computed now if they were not; not to be written."""
     if not tensor._has_lazy or not (tensor._lazy.is_known or sees_values(tensor)):
-        settle(tensor)
+        materialize(tensor)
     return tensor._lazy.evaluated()
 
 
