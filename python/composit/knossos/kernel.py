@@ -368,12 +368,10 @@ class Kernel:
         return _core.procedure.with_last_parameter(self.vjp.procedure(dtype), 1.0, name)
 
     def _check_smooth(self) -> None:
+        self.procedure()  # which shows whether it has arrays
         if not self._floats() or not self._float_results():
-            raise NotSupported(
-                self._located(
-                    f"{self.__name__}: it has no derivative, as it takes or returns no float."
-                )
-            )
+            wrong = f"{self.__name__}: it has no derivative, as it takes or returns no float."
+            raise NotSupported(self._located(wrong))
 
     def _root(self) -> Kernel:
         """What it is made of in the end."""

@@ -39,11 +39,30 @@ REFUSED = {
         "Write .copy() where row is assigned.",
         "y = a * s\nrow = y[0].copy()\nrow[0] = 1.0\nreturn y",
     ),
-    "a list that grows": (
-        "out = []\nfor v in x:\n    out.append(v * s)\nreturn np.array(out)",
-        "`out.append(v * s)` changes how many elements out has. Write out = np.zeros(n) before the "
+    "a list that grows as long as values say": (
+        "out = []\nwhile s < 3.0:\n    out.append(s)\n    s += 1.0\nreturn np.sum(out)",
+        "how often `out.append(s)` runs is not known before the kernel runs. Write out = "
+        "np.zeros(n) before the loop, and out[i] = … in it.",
+        "n, i = 3, 0\nout = np.zeros(n)\nwhile s < 3.0:\n    out[i] = s\n    s += 1.0\n    i += 1\n"
+        "return np.sum(out)",
+    ),
+    "a list that a function inside grows": (
+        "out = []\ndef put(v):\n    out.append(v)\n    return v\nput(s)\nreturn sum(out)",
+        "how often `out.append(v)` runs is not known before the kernel runs.",
+        "out = []\ndef put(v):\n    return v\nout.append(put(s))\nreturn sum(out)",
+    ),
+    "a list of lists of other lengths": (
+        "out = []\nfor i in range(2):\n    out.append(x[: i + 1])\nreturn np.sum(out[1])",
+        "out has elements that are float, or have extents that are computed. Numbers, or arrays "
+        "whose extents are those of arguments, are required: write out = np.zeros(n) before the "
         "loop, and out[i] = … in it.",
-        "n = len(x)\nout = np.zeros(n)\nfor i, v in enumerate(x):\n    out[i] = v * s\nreturn out",
+        "out = np.zeros((2, 3))\nfor i in range(2):\n    out[i, : i + 1] = x[: i + 1]\n"
+        "return np.sum(out[1])",
+    ),
+    "another list of one name": (
+        "out = [s]\nout.append(s)\nif s > 1.0:\n    out = []\nreturn sum(out)",
+        "out is another list here than before. A variable keeps its structure: use another name.",
+        "out = [s]\nout.append(s)\nnone = []\nreturn sum(out) if s <= 1.0 else 0.0",
     ),
     "an array that grows": (
         "y = x * s\ny.append(s)\nreturn y",

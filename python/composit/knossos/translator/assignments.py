@@ -18,6 +18,7 @@ from composit.knossos.translator.element_assignments import ElementAssignments
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.kinds import Kinds
+from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.scope import Scope
 from composit.knossos.translator.storage import Storage
 from composit.knossos.translator.targets import Targets, has_elements
@@ -45,6 +46,7 @@ class Assignments:
     expressions: Expressions
     arithmetic: Arithmetic
     targets: Targets
+    lists: Lists
     array_variables: ArrayVariables
     element_assignments: ElementAssignments
 
@@ -65,6 +67,9 @@ class Assignments:
         if node.value is None:
             return
         value = self.expressions.value(node.value)
+        if isinstance(node.target, ast.Name) and self.lists.grows(node.target.id, value):
+            self.assign(node.target, value)
+            return
         leaves = [
             kind for _, kind in leaves_of(structure_of(self.scope.source, node.annotation), "v")
         ]
@@ -106,6 +111,8 @@ class Assignments:
         name_of = self.targets.name_of
         self.targets.spread(target, value, lambda each, part: pairs.append((name_of(each), part)))
         assert self.scope.defined is not None
+        growing = [pair for pair in pairs if self.lists.grows(*pair)]
+        pairs = [pair for pair in pairs if not self.lists.grows(*pair)]
         for name, each in pairs:
             self._check_structure(target, name, each)
         for name, each in pairs:
@@ -124,6 +131,8 @@ class Assignments:
                 each, name, lambda own, _: self.scope.structures[own]
             )
             self.scope.defined.add(name)
+        for name, each in growing:
+            self.lists.begin(target, name, each)
 
     def _assign_function(self, target: ast.expr, name: str, value: FunctionValue) -> None:
         known = self.scope.structures.get(name)

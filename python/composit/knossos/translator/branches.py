@@ -14,6 +14,7 @@ from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.found import joined, snapshot
 from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.names import Names
 from composit.knossos.translator.scope import Scope
 from composit.knossos.translator.sharing import Sharing
@@ -33,6 +34,7 @@ class Branches:
     sharing: Sharing
     expressions: Expressions
     names: Names
+    lists: Lists
     statements: Statements
     assignments: Assignments
 
@@ -44,6 +46,9 @@ class Branches:
 
     def do_expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
+            return
+        if (growing := self.lists.list_of(node.value)) is not None:
+            self.lists.append(node.value, growing)  # type: ignore[arg-type]
             return
         stack = self.stack
         before, stack.called_for_effect = stack.count_of_changes, node.value
@@ -66,19 +71,24 @@ class Branches:
             self.code.add(*self.statements.block(node.body if condition else node.orelse))
             return
         before, parts = set(scope.defined or ()), snapshot(sharing.parts)
+        counts = self.lists.snapshot()
         first = len(self.code.arrays)
         self.scope.nesting += 1
         with self.integers.where(node.test, True):
             body = self.statements.block(node.body)
         after_body, parts_after_body = scope.defined, sharing.parts
+        counts_after_body = self.lists.snapshot()
         scope.defined, sharing.parts = set(before), parts
+        self.lists.begin_again_with(counts)
         with self.integers.where(node.test, False):
             otherwise = self.statements.block(node.orelse)
         self.scope.nesting -= 1
         if scope.defined is None:
             scope.defined, sharing.parts = after_body, parts_after_body
+            self.lists.begin_again_with(counts_after_body)
         elif after_body is not None:
             scope.defined &= after_body
             sharing.parts = joined([sharing.parts, parts_after_body])
+            self.lists.join(counts_after_body)
         sharing.ended |= set(range(first, len(self.code.arrays)))
         self.code.add(Statement.branch(condition, body, otherwise, node.lineno))

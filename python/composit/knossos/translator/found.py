@@ -14,6 +14,16 @@ class Restart(Exception):
 
 
 @dataclasses.dataclass(eq=False)
+class GrowingList:
+    """What a list holds in the end: elements, and how often each place appends at most."""
+
+    is_empty: bool = True
+    kind: str = "float"
+    shape: tuple[Any, ...] = ()  # of elements that are arrays
+    appends: dict[Any, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(eq=False)
 class Found:
     """Empty for the first translation."""
 
@@ -22,6 +32,8 @@ class Found:
     # By loops, counted from the first: what their iterations hand on.
     carried: dict[int, State] = dataclasses.field(default_factory=dict)
     copied: set[str] = dataclasses.field(default_factory=set)  # arguments that are copied first
+    # By calls and places that make them.
+    lists: dict[Any, GrowingList] = dataclasses.field(default_factory=dict)
     # Of calls that change elements, by their places: the names that stand around the function.
     changing_calls: dict[Any, set[str]] = dataclasses.field(default_factory=dict)
     # The dtypes of the numbers that calls return, by their numbers. The kernel has the number 0.

@@ -22,6 +22,7 @@ from composit.knossos.translator.code import Code
 from composit.knossos.translator.found import Found, joined
 from composit.knossos.translator.mentions import (
     NOTHING,
+    appended_in,
     assigned_in,
     counts_of_names,
     names_in,
@@ -119,6 +120,8 @@ class Inlining:
         if self.scope.is_in_library[-1]:  # which calls another of its functions
             source = LibrarySource(source, self.scope.source, node)
         tree = _Renaming(names).of_function(copy.deepcopy(source.tree))
+        if appended_in(source.tree.body):
+            self.scope.appended |= appended_in(tree.body)
         around: list[dict[str, Any]] = []
         own = set(names.values())
         self.code.assigned |= own

@@ -15,9 +15,11 @@ from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.found import Found, joined, snapshot
 from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.makers import Range
+from composit.knossos.translator.lists import Lists
+from composit.knossos.translator.makers import Makers, Range
 from composit.knossos.translator.mentions import (
     Changes,
+    appended_in,
     assigned_in,
     jumps_of,
     leaves,
@@ -45,6 +47,8 @@ class Loops:
     sharing: Sharing
     expressions: Expressions
     statements: Statements
+    makers: Makers
+    lists: Lists
     targets: Targets
     sequences: Sequences
     assignments: Assignments
@@ -94,10 +98,10 @@ class Loops:
     def _loop_body(
         self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False,
         test: ast.expr | None = None, begin: Callable[[], None] | None = None,
-        runs: bool = False,
+        runs: bool = False, trips: Any = None,
     ) -> list[Any]:  # fmt: skip
         """The statements of an iteration. `test`: what is read before each; `begin`: adds what an
-        iteration begins with. `runs`: there is one."""
+        iteration begins with. `runs`: there is one. `trips`: how many there are."""
         number, state = self.sharing.begin_of_loop()
         first = len(self.code.arrays)
         translated: list[Any] = []
@@ -108,7 +112,8 @@ class Loops:
             with self.code.emitting([]):  # reads nothing that an iteration has changed
                 self.expressions.value(test)
         before = set(self.scope.defined or ())
-        self.scope.loops.append(Loop(for_ever, self._flag))
+        self.scope.loops.append(Loop(for_ever, self._flag, trips))
+        growing = self.lists.begin_loop(body)
         self._flag = None
         self.scope.nesting += 1
         translated += self.statements.block(body, is_certain)
@@ -118,6 +123,8 @@ class Loops:
         goes_on = self.scope.defined is not None
         again = [*loop.parts_at_continues, *([self.sharing.parts] if goes_on else [])]
         self.sharing.end_of_loop(number, state, again, loop.parts_at_stops)
+        if growing[0]:
+            self.lists.end_loop(growing, trips, not passes_over(body))
         self.sharing.ended |= set(range(first, len(self.code.arrays)))
         ends = [*loop.defined_at_stops, *loop.defined_at_continues]
         ends += [] if self.scope.defined is None else [self.scope.defined]
@@ -158,6 +165,7 @@ class Loops:
         name = node.target.id
         begin, end, step = items.begin, items.end, items.step
         changes = Changes(node.body, self.found.changing_calls)
+        trips = self._trips(items) if self.scope.appended & appended_in(node.body) else None
         is_own = self._is_own(name, node, changes)
         end_value = end if is_number(end) else self._kept(end, changes.names | {name})
         counter = name
@@ -205,7 +213,8 @@ class Loops:
                 first_value = self.operators.cast(begin, "int")
                 self.code.assign(self.code.numbers[name], first_value, node.lineno)
                 before |= {name}
-        body += self._loop_body(node.body, False, runs and not passes_over(node.body), runs=runs)
+        is_certain = runs and not passes_over(node.body)
+        body += self._loop_body(node.body, False, is_certain, runs=runs, trips=trips)
         new = (self.scope.defined or set()) - before - {name} if runs else set()
         new = {each for each in new if self._is_used_outside(node, each)}
         self._begin_with_values(new, node.lineno)
@@ -213,6 +222,13 @@ class Loops:
         if is_own:
             del self.scope.structures[name], self.code.numbers[name]
         self.code.add(Statement.loop(first, condition, body, next_, node.lineno))
+
+    def _trips(self, items: Range) -> Any:
+        """How often a loop over a range runs."""
+        count, operators = self.makers.counted(items).shape[0], self.operators
+        if is_number(count) or count.op == "select" or self.integers.is_natural(count):
+            return count
+        return operators.select(operators.compare(">", count, 0), count, 0)
 
     def _begin_with_values(self, names: set[str], line: int) -> None:
         """Variables that a loop which runs is the first to assign, and that may be read behind it:
@@ -243,7 +259,7 @@ class Loops:
             else:
                 self.assignments.assign(target, item)
 
-        body = self._loop_body(node.body, False, begin=begin)
+        body = self._loop_body(node.body, False, begin=begin, trips=items.shape[0])
         self.scope.defined = before
         if own:
             del self.scope.structures[own], self.code.numbers[own]

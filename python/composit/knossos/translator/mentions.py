@@ -33,6 +33,7 @@ class Mentioned(NamedTuple):
     names: frozenset[str]
     assigned: frozenset[str]
     elements: frozenset[str]
+    appended: frozenset[str]  # those of lists that `v.append(…)` makes longer
 
 
 # Loops within loops ask for the same statements again and again.
@@ -43,13 +44,14 @@ def _mentioned(node: ast.AST) -> Mentioned:
     known = _known.get(node)
     if known is not None:
         return known
-    names, assigned, elements = set[str](), set[str](), set[str]()
+    names, assigned, elements, appended = set[str](), set[str](), set[str](), set[str]()
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):  # whose names are its own
         inside = [_mentioned(each) for each in ast.iter_child_nodes(node)]
         return Mentioned(
             frozenset().union(*(each.names for each in inside)),
             frozenset([node.name]) if isinstance(node, ast.FunctionDef) else frozenset(),
             frozenset().union(*(each.elements for each in inside)),
+            frozenset().union(*(each.appended for each in inside)),
         )
     waiting = [node]
     while waiting:
@@ -61,6 +63,7 @@ def _mentioned(node: ast.AST) -> Mentioned:
             names |= inner.names
             assigned |= inner.assigned
             elements |= inner.elements
+            appended |= inner.appended
             continue
         if isinstance(each, ast.Name):
             names.add(each.id)
@@ -68,8 +71,10 @@ def _mentioned(node: ast.AST) -> Mentioned:
                 assigned.add(each.id)
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
             elements |= names_in(each.value)
+        elif isinstance(each, ast.Attribute) and each.attr == "append":
+            appended |= names_in(each.value)
         waiting.extend(ast.iter_child_nodes(each))
-    made = Mentioned(frozenset(names), frozenset(assigned), frozenset(elements))
+    made = Mentioned(*map(frozenset, (names, assigned, elements | appended, appended)))
     _known[node] = made
     return made
 
@@ -83,6 +88,11 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 NOTHING = Changes([])
+
+
+def appended_in(body: list[ast.stmt]) -> set[str]:
+    """The names that stand in `v.append(…)`."""
+    return set().union(*(_mentioned(each).appended for each in body))
 
 
 def loops_of_names(tree: ast.AST) -> dict[str, set[frozenset[ast.AST]]]:

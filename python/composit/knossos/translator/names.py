@@ -11,6 +11,7 @@ from composit.knossos.source import as_definition, shown
 from composit.knossos.translator.array_calls import ArrayCalls
 from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.expressions import Expressions, Forms
+from composit.knossos.translator.lists import ListOf, Lists
 from composit.knossos.translator.scope import Scope
 from composit.knossos.values import Record, is_number
 
@@ -22,6 +23,7 @@ class Names:
     scope: Scope
     expressions: Expressions
     array_calls: ArrayCalls
+    lists: Lists
 
     def forms(self) -> Forms:
         return {
@@ -39,7 +41,8 @@ class Names:
             if node.id in names:
                 return names[node.id]
         if node.id in self.scope.locals:
-            return self.scope.read(node, node.id)
+            value = self.scope.read(node, node.id)
+            return self.lists.value(value) if isinstance(value, ListOf) else value
         return self.scope.from_outside(node, self.scope.meaning(node))
 
     def of_attribute(self, node: ast.Attribute) -> Any:

@@ -17,14 +17,16 @@ from composit.knossos.source import Source, shown
 from composit.knossos.translator.arrays import ArrayOf
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.found import State
+from composit.knossos.translator.mentions import appended_in
 from composit.knossos.values import Record, is_number
 
 
 class Loop:
     """A loop whose body is being translated."""
 
-    def __init__(self, runs_for_ever: bool, flag: int | None = None) -> None:
+    def __init__(self, runs_for_ever: bool, flag: int | None, trips: Any) -> None:
         self.runs_for_ever = runs_for_ever
+        self.trips = trips  # how often it runs, as far as lists ask; None: it is not known
         self.flag = flag  # the variable that says whether a break has left the loop
         self.defined_at_stops: list[set[str]] = []
         # What names are parts of, where the loop is left and where it goes on.
@@ -49,6 +51,7 @@ class Scope:
         self.defined: set[str] | None = set()  # None: this place is never reached
         # Whether the text that is translated is the library's, of calls from the outermost on.
         self.is_in_library = [False]
+        self.appended = appended_in(self.source.tree.body)  # the names of lists that grow
         self.loops: list[Loop] = []  # around this place, within the function
         self.nesting = 0  # how deep branches and loops are nested, in all functions
         self.declare(None)

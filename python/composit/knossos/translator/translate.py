@@ -34,6 +34,7 @@ from composit.knossos.translator.found import Found, Restart
 from composit.knossos.translator.inlining import Inlining, without_documentation
 from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.kinds import Kinds
+from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.loops import Loops
 from composit.knossos.translator.makers import Makers
 from composit.knossos.translator.mentions import assigned_in, counts_of_names
@@ -77,9 +78,9 @@ _PARTS: dict[str, type[Any]] = {
     "elements": Elements, "slices": Slices, "makers": Makers, "reductions": Reductions,
     "accumulations": Accumulations, "composed": Composed, "array_calls": ArrayCalls,
     # Expressions.
-    "expressions": Expressions, "names": Names, "arithmetic": Arithmetic, "choices": Choices,
-    "subscripts": Subscripts, "targets": Targets, "sequences": Sequences, "einsum": Einsum,
-    "arguments": Arguments,
+    "expressions": Expressions, "lists": Lists, "names": Names, "arithmetic": Arithmetic,
+    "choices": Choices, "subscripts": Subscripts, "targets": Targets, "sequences": Sequences,
+    "einsum": Einsum, "arguments": Arguments,
     # Statements.
     "statements": Statements, "array_variables": ArrayVariables,
     "element_assignments": ElementAssignments, "assignments": Assignments, "branches": Branches,

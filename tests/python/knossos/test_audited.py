@@ -1,0 +1,87 @@
+"""Kernels of kinds that nobody had in mind are accepted, and right: values as Python's, slopes as
+differences, both modes the same, texts of derivatives of moderate length."""
+
+import inspect
+
+import audited
+import numpy as np
+import pytest
+
+from composit import _core, knossos
+
+CALLS = list(audited.CALLS.items())
+NAMES = [function.__name__ for function, _ in CALLS]
+# Functions whose derivative in reverse is more than ten lines for each of Python's.
+LONG = ("vincenty", "slerp")
+
+
+def flat(value):
+    """All numbers in a value, in order."""
+    if isinstance(value, (tuple, list)):
+        return np.concatenate([flat(each) for each in value])
+    return np.atleast_1d(np.asarray(value, "float64")).ravel()
+
+
+def copied(arguments):
+    return [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+
+
+def kernel_of(function):
+    kernel = knossos.register(function)
+    for each in (kernel, kernel.vjp, kernel.jvp):
+        if kernel.is_of_arrays:
+            each._use(_core.procedure.interpreted(each.procedure()))
+    return kernel
+
+
+def moved(argument, by):
+    """The argument with floats that are `by` times a random number further on."""
+    random = np.random.default_rng(3)
+
+    def further(part):
+        if isinstance(part, tuple):
+            parts = [further(each) for each in part]
+            return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
+        is_float = isinstance(part, float) or getattr(part, "dtype", None) == np.float64
+        return part + by * random.uniform(0.5, 1.5, np.shape(part))[()] if is_float else part
+
+    return further(argument)
+
+
+@pytest.mark.parametrize(("function", "arguments"), CALLS, ids=NAMES)
+def test_values(function, arguments):
+    got, want = flat(kernel_of(function)(*arguments)), flat(function(*copied(arguments)))
+    np.testing.assert_allclose(got, want, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize(("function", "arguments"), CALLS, ids=NAMES)
+def test_slopes(function, arguments):
+    kernel, step = kernel_of(function), 1e-6
+    there, back = (tuple(moved(each, by) for each in arguments) for by in (step, -step))
+    slope = (flat(function(*copied(there))) - flat(function(*copied(back)))) / (2 * step)
+    tangents = list(moved_by_one(arguments))
+    forward = flat(kernel.jvp(*arguments, *tangents))
+    np.testing.assert_allclose(forward, slope, rtol=2e-5, atol=2e-7)
+    result = kernel(*arguments)
+    ones = [np.ones_like(part) for part in (result if isinstance(result, tuple) else (result,))]
+    ones = [each if each.ndim else 1.0 for each in ones]
+    received = kernel.vjp(*arguments, *ones)
+    backward = np.sum(flat(received) * np.concatenate([flat(each) for each in tangents]))
+    assert backward == pytest.approx(np.sum(forward), rel=1e-10, abs=1e-12)
+
+
+def moved_by_one(arguments):
+    """The tangents of all floats, one by one."""
+    for each in arguments:
+        there, here = moved(each, 1.0), each
+        parts = zip(there, here) if isinstance(here, tuple) else [(there, here)]
+        for a, b in parts:
+            if isinstance(b, float) or getattr(b, "dtype", None) == np.float64:
+                yield a - b
+
+
+@pytest.mark.parametrize(("function", "arguments"), CALLS, ids=NAMES)
+def test_lengths(function, arguments):
+    lines = len(inspect.getsource(function).strip().splitlines())
+    made = len(knossos.register(function).vjp.procedure().source.strip().splitlines())
+    assert made <= lines * (14 if function.__name__ in LONG else 10)
