@@ -106,6 +106,15 @@ def either(x: Tensor[float, n]) -> Tensor[float, n]:
     return np.array(out)
 
 
+def repeated(x: Tensor[float, n], m: int) -> float:
+    """Of numbers that are computed, which are no integers."""
+    total = 0.0
+    for v in x:
+        part = [v] * m
+        total += sum(part) + sum([v * 0.25] * 2)
+    return total
+
+
 def anew(x: Tensor[float, n]) -> float:
     """A list that each iteration begins anew."""
     total = 0.0
@@ -121,7 +130,7 @@ X = np.array([0.5, -1.0, 2.0, 0.25])
 CALLS = [
     (infected, (0.4, 0.1, 6)), (positive, (X,)), (positive, (-abs(X),)), (table, (X,)),
     (by_two_loops, (X, 2)), (through_helpers, (X, 4)), (written_out, (1.5,)), (pairs, (X,)),
-    (until, (X, 1.0)), (until, (X, 9.0)), (either, (X,)), (anew, (X,)),
+    (until, (X, 1.0)), (until, (X, 9.0)), (either, (X,)), (anew, (X,)), (repeated, (X, 3)),
 ]  # fmt: skip
 
 
