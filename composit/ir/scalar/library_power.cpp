@@ -58,6 +58,17 @@ Expr exp2_of_pair(const Pair& t) {
     return scale(exp_of_rest({rest, rest_low, exponent, Expr()}), exponent);
 }
 
+// |x|^y, where y is 0.5, 1.5, or the negative of one, by a square root: where an exponent is
+// literal, compilers leave the rest out.
+Expr power_of_halves(const Expr& x, const Expr& y, const Expr& others) {
+    const Expr root = square_root(x).named("root");
+    const Expr is_less = y < 0.0;
+    const Expr up = select(equal(absolute(y), 0.5), root, x * root);
+    const Expr down = select(equal(y, -0.5), 1.0 / root, 1.0 / x / root);
+    const Expr is_half = equal(absolute(y), 0.5) | equal(absolute(y), 1.5);
+    return select(is_half, select(is_less, down, up), others);
+}
+
 // C's pow, given |x|^y for |x| in (0, inf), where `magnitude` is already right at 0 and inf.
 Expr power_limits(const Expr& x, const Expr& y, const Expr& magnitude) {
     const Expr half = y * 0.5;
@@ -100,8 +111,10 @@ Expr power_of(const Expr& x, const Expr& y) {
     require_float("power", x);
     const Expr exact_x = to_float64(x);
     const Expr exact_y = to_float64(y);
-    const Pair exponent = power_exponent(absolute(exact_x), exact_y, is_float32(x));
-    return Expr::cast(power_limits(exact_x, exact_y, exp2_of_pair(exponent)), x.dtype());
+    const Expr magnitude = absolute(exact_x);
+    const Pair exponent = power_exponent(magnitude, exact_y, is_float32(x));
+    const Expr powered = power_of_halves(magnitude, exact_y, exp2_of_pair(exponent));
+    return Expr::cast(power_limits(exact_x, exact_y, powered), x.dtype());
 }
 
 Expr cbrt_of(const Expr& x) {
