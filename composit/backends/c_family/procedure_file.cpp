@@ -79,6 +79,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (any_arrays(procedures))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
+    if (says(code, "scaled_slope(") || says(code, "unless_zero(")) out += slope_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))

@@ -62,6 +62,20 @@ bool is_own_value(const Statement& statement) {
     return is_variable(statement.values[0], statement.variable);
 }
 
+std::string_view slope_functions() {
+    return R"(// What a factor leaves of a slope that may be infinite: nothing where it is 0.
+template <class T>
+inline __attribute__((always_inline, const)) T unless_zero(T factor, T slope) {
+    return factor == T() ? factor : slope;
+}
+template <class T>
+inline __attribute__((always_inline, const)) T scaled_slope(T factor, T slope) {
+    return unless_zero(factor, factor * slope);
+}
+
+)";
+}
+
 std::string_view taking_functions() {
     return R"(// The last element, which x has no more then.
 template <class T>
@@ -69,6 +83,30 @@ T take_last(std::vector<T>& x) {
     const T last = x.back();
     x.pop_back();
     return last;
+}
+
+// n more elements at the end, and the last n ones, which x has no more then.
+template <class T>
+inline T* add_row(std::vector<T>& x, int64_t n) {
+    const std::size_t before = x.size();
+    x.resize(before + std::size_t(n > 0 ? n : 0));
+    return x.data() + before;
+}
+template <class T>
+inline const T* take_row(std::vector<T>& x, int64_t n) {
+    x.resize(x.size() - std::size_t(n > 0 ? n : 0));
+    return x.data() + x.size();
+}
+
+// n elements of an array to the end of x, and from there back to where they were.
+template <class T>
+inline void add_run(std::vector<T>& x, const T* from, int64_t n) {
+    if (n > 0) x.insert(x.end(), from, from + n);
+}
+template <class T>
+inline void take_run(std::vector<T>& x, T* to, int64_t n) {
+    const T* const from = take_row(x, n);
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 )";

@@ -34,5 +34,7 @@ bool is_own_value(const ir::procedure::Statement& statement);
 std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
 std::string_view taking_functions();
+// Those that text calls which multiplies slopes that may be infinite.
+std::string_view slope_functions();
 
 }  // namespace composit::c_family

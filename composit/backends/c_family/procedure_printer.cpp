@@ -6,6 +6,7 @@
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_lines.h"
+#include "composit/backends/c_family/procedure_logs.h"
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/procedure_runs.h"
@@ -13,6 +14,7 @@
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/c_family/scoped_names.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -22,7 +24,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace composit::c_family {
@@ -74,18 +75,8 @@ class Printer {
     std::string name_of(const std::string& wanted, size_t place) {
         const bool is_hoisted =
             place >= homes_.count() && hoisted_.contains(place - homes_.count());
-        Scope scope = homes_.scope_of(place);
-        if (is_hoisted) scope = {0, std::numeric_limits<int>::max()};
-        for (auto& [name, scopes] : scopes_[wanted]) {
-            const bool is_free = std::none_of(scopes.begin(), scopes.end(),
-                                              [&](const Scope& own) { return own.meets(scope); });
-            if (!is_free) continue;
-            scopes.push_back(scope);
-            return name;
-        }
-        const std::string name = unique_name(wanted, taken_);
-        scopes_[wanted].push_back({name, {scope}});
-        return name;
+        const Scope whole{0, std::numeric_limits<int>::max()};
+        return scoped_.name(wanted, is_hoisted ? whole : homes_.scope_of(place));
     }
 
     const Variable& variable(int number) const {
@@ -103,11 +94,7 @@ class Printer {
     }
     std::vector<std::string> values(const std::vector<Expr>& given,
                                     std::vector<std::string>& before) {
-        const Statements printed = print_statements(given, names_, taken_, &roundings_.variables);
-        for (const std::string& text : printed.lines) before.push_back(plain(text));
-        std::vector<std::string> results;
-        for (const std::string& text : printed.results) results.push_back(plain(text));
-        return results;
+        return value_texts(given, names_, taken_, roundings_.variables, before);
     }
 
     bool is_declared_by(const Block& block, size_t index, int number) const {
@@ -150,12 +137,17 @@ class Printer {
 
     void print_block(const Block& block) {
         for (size_t i = 0; i < block.size(); ++i) {
+            if (logs_.is_said(block[i])) continue;
             declare(block, i);
             if (const auto index = index_at(block, i)) {
                 print_index(block, i, *index);
                 i += index->is_checked ? 2 : 0;
             } else if (is_exchange_at(block, i)) {
                 print_exchange(block, i++);
+            } else if (const auto copied = copied_at(procedure_, block, i);
+                       copied && is_declaration(block, i, static_cast<size_t>(copied->to))) {
+                const std::string count = count_of(static_cast<size_t>(copied->to));
+                line(logs_.copy(*copied, count), block[i++].line);
             } else if (nameless_.contains(block[i].variable)) {
                 print_nameless(block[i]);
             } else if (const auto dot = dot_at(procedure_, block, i)) {
@@ -246,6 +238,7 @@ class Printer {
                 const bool is_idle = homes_.of(statement.variable).mentions == 1;
                 const std::string value = element(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
+                if (is_idle && logs_.has_row(statement)) return;
                 if (is_idle && statement.kind == Kind::take)
                     return line(array(statement) + ".pop_back();", statement.line);
                 if (homes_.is_read_in_place(block, index)) {
@@ -260,11 +253,14 @@ class Printer {
                 const Expr& whole = statement.values[0];
                 const Expr added = subtracts(statement) ? whole.operand(0) : whole;
                 const std::string value = values({added}, before)[0];
-                const std::string place = statement.kind == Kind::append
+                const bool appends = statement.kind == Kind::append;
+                const bool is_in_row = appends && logs_.has_row(statement);
+                const std::string place = is_in_row ? logs_.element(statement) + " = " + value + ";"
+                                          : appends
                                               ? array(statement) + ".push_back(" + value + ");"
                                               : element(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
-                if (statement.kind == Kind::append) return line(place, statement.line);
+                if (appends) return line(place, statement.line);
                 const bool in_order = sums_in_order_.contains(&statement);
                 return line(statement.kind == Kind::add
                                 ? addition(statement, place, value, roundings_, in_order)
@@ -313,7 +309,6 @@ class Printer {
     }
 
     // ----- arrays
-
     const std::string& array(const Statement& statement) const {
         return arrays_[static_cast<size_t>(statement.array)];
     }
@@ -321,8 +316,9 @@ class Printer {
     std::string integer(const Expr& value, std::vector<std::string>& before) const {
         return elements_.integer(value, before);
     }
-    std::string element(const Statement& statement, std::vector<std::string>& before) const {
-        return elements_.element(statement, before);
+    std::string element(const Statement& statement, std::vector<std::string>& before) {
+        const bool is_in_row = statement.kind == Kind::take && logs_.has_row(statement);
+        return is_in_row ? logs_.element(statement) : elements_.element(statement, before);
     }
     std::string count_of(size_t array) {
         std::vector<std::string> before;
@@ -427,6 +423,7 @@ class Printer {
     void print_loop(const Block& block, size_t index) {
         if (print_nest(block, index)) return;
         const Statement& loop = block[index];
+        for (const std::string& text : logs_.begin(loop)) line(text, loop.line);
         std::vector<std::string> before;
         const int counter = counter_of(block, index);
         std::string first;
@@ -465,6 +462,7 @@ class Printer {
         }
         if (const std::string ask = question_of(loop, turns_); !ask.empty()) line(ask);
         print_block(loop.body);
+        logs_.end();
         --indent_;
         line("}");
     }
@@ -477,7 +475,8 @@ class Printer {
     std::vector<std::string> names_, arrays_;
     std::string turns_;  // counts iterations; empty: no loop asks
     Elements elements_{procedure_, names_, arrays_, taken_};
-    std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
+    LoggedText logs_{procedure_, homes_, elements_, arrays_, taken_};
+    ScopedNames scoped_{taken_};
     const Naturals naturals_;
     std::set<size_t> hoisted_;
     std::map<int, int> nameless_;  // variables that stand where they are read

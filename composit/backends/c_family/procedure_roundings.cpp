@@ -34,6 +34,7 @@ Shape shape_of(const ir::scalar::Expr& value, const ProcedureRoundings& known) {
 
 ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
     ProcedureRoundings known;
+    known.variables.integers = intervals_of(procedure);
     const std::vector<const Statement*> all = ir::procedure::all_statements(procedure.body);
     for (bool has_changed = true; has_changed;) {
         has_changed = false;

@@ -1,6 +1,8 @@
 // Integers that count and index, as a person writes them: i * n + j.
 #pragma once
 
+#include "composit/backends/c_family/scalar_roundings.h"
+#include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include <functional>
@@ -45,5 +47,10 @@ std::string zero_of(ir::DType dtype);
 // not matter): "i * n + j", and of extents that are numbers "i * 12 + j * 4 + 3".
 std::string flat_place(const std::vector<std::string>& indices,
                        const std::vector<std::string>& extents);
+
+// Values as texts; what they share or is long comes before, as constants.
+std::vector<std::string> value_texts(const std::vector<ir::scalar::Expr>& values,
+                                     const std::vector<std::string>& names, TakenNames& taken,
+                                     const Roundings& roundings, std::vector<std::string>& before);
 
 }  // namespace composit::c_family

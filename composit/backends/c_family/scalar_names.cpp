@@ -60,6 +60,7 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(array_functions(true, true), made);
         add_defined(run_functions(true), made);
         add_defined(taking_functions(), made);
+        for (const char* each : {"unless_zero", "scaled_slope"}) made.insert(each);
         return made;
     }();
     return words;

@@ -5,8 +5,10 @@
 // does not see the product. The lanes need a difference, so that a sum's products are left alone.
 #pragma once
 
+#include "composit/backends/c_family/procedure_intervals.h"
 #include "composit/ir/scalar/expr.h"
 
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -18,9 +20,10 @@ struct Shape {
     bool is_product = false, is_negated = false, is_constant = false;
 };
 
-// Numbers of arguments that may be such.
+// Numbers of arguments that may be such, and between which numbers integers lie.
 struct Roundings {
     std::set<int> products, negated, constants;
+    std::map<int, Interval> integers = {};
 };
 
 class Fusing {

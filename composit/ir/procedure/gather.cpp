@@ -79,6 +79,11 @@ std::vector<Expr> with_plain_sums(const std::vector<Expr>& values) {
     return out;
 }
 
+// What an adjoint starts from: it has no part in what it receives.
+bool is_structural_zero(const Statement& statement) {
+    return is_floating(statement.values[0].dtype()) && is_positive_zero(statement.values[0]);
+}
+
 class Gatherer {
   public:
     Gatherer(Procedure procedure, const std::set<std::string>& names)
@@ -104,7 +109,32 @@ class Gatherer {
             else
                 ++i;
         }
+        leave_out_own_stores(block);
         for (Statement& statement : block) statement.values = with_plain_sums(statement.values);
+    }
+
+    // v = x[i]; …; x[i] = v, where nothing between changes either, stores nothing new.
+    static void leave_out_own_stores(Block& block) {
+        for (size_t i = 0; i < block.size(); ++i) {
+            const Statement load = block[i];
+            if (load.kind != Kind::load) continue;
+            std::set<int> fixed = variables_in(load.index);
+            fixed.insert(load.variable);
+            for (size_t k = i + 1; k < block.size(); ++k) {
+                const Statement& next = block[k];
+                const bool is_own = next.kind == Kind::store && next.array == load.array &&
+                                    is_variable(next.values[0], load.variable) &&
+                                    next.index.size() == load.index.size() &&
+                                    scalar::structurally_equal(next.index, load.index);
+                if (is_own) {
+                    block.erase(block.begin() + static_cast<std::ptrdiff_t>(k));
+                    break;
+                }
+                const bool is_plain = next.kind == Kind::assign || next.kind == Kind::load ||
+                                      (is_write(next) && next.array != load.array);
+                if (!is_plain || fixed.contains(next.variable)) break;
+            }
+        }
     }
 
     // v = a; …; v = v + b to v = a + b, where nothing between mentions v or changes what a reads.
@@ -126,7 +156,9 @@ class Gatherer {
                     variables_in({value.operand(1)}).contains(variable))
                     return false;
                 statement.values[0] =
-                    value.with_operands({Expr(from.values[0]), Expr(value.operand(1))});
+                    is_structural_zero(from) && value.op() == Op::add
+                        ? Expr(value.operand(1))
+                        : value.with_operands({Expr(from.values[0]), Expr(value.operand(1))});
                 return true;
             }
             if (jumps(one) || reads_any(from.values, assignments_in(one))) return false;
@@ -146,7 +178,8 @@ class Gatherer {
             const bool adds = statement.kind == Kind::add && statement.array == from.array;
             if (adds && statement.index.size() == from.index.size() &&
                 scalar::structurally_equal(statement.index, from.index)) {
-                statement.values[0] = Expr(from.values[0]) + Expr(statement.values[0]);
+                if (from.kind != Kind::store || !is_structural_zero(from))
+                    statement.values[0] = Expr(from.values[0]) + Expr(statement.values[0]);
                 statement.kind = from.kind;
                 return true;
             }

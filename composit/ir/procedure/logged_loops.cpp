@@ -3,6 +3,7 @@
 #include "composit/ir/procedure/tangent_rules.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace composit::ir::procedure {
 
@@ -193,10 +194,31 @@ bool LoggedLoops::is_known_again(const std::vector<Expr>& values,
 
 namespace {
 
-bool is_found_again(const Statement& write, const std::map<int, int>& assigned) {
-    const std::set<int> read = variables_in(write.index);
-    return std::none_of(read.begin(), read.end(),
-                        [&](int variable) { return assigned.contains(variable); });
+// The statements of a part, by place, that make the index of a write again, where they read nothing
+// else that the part changes: integers that are computed, or elements of inputs, and given to
+// variables nowhere else. Nothing where the index is not found again.
+std::optional<std::set<size_t>> index_made_again(const Procedure& procedure, const Block& part,
+                                                 size_t place, const std::map<int, int>& assigned,
+                                                 const std::map<int, int>& everywhere) {
+    std::set<size_t> makers;
+    std::set<int> wanted = variables_in(part[place].index);
+    for (size_t i = place; i-- > 0;) {
+        const Statement& made = part[i];
+        if (!is_assignment(made) || !wanted.contains(made.variable)) continue;
+        const bool is_input =
+            made.kind == Kind::load &&
+            procedure.arrays[static_cast<size_t>(made.array)].role == ArrayVariable::Role::input;
+        const bool is_plain =
+            (made.kind == Kind::assign || is_input) && everywhere.at(made.variable) == 1 &&
+            !is_floating(procedure.variables[static_cast<size_t>(made.variable)].dtype);
+        if (!is_plain) return {};
+        wanted.erase(made.variable);
+        for (const int read : variables_in(expressions_of(procedure, made))) wanted.insert(read);
+        makers.insert(i);
+    }
+    const bool is_found = std::none_of(wanted.begin(), wanted.end(),
+                                       [&](int variable) { return assigned.contains(variable); });
+    return is_found ? std::optional(makers) : std::nullopt;
 }
 
 }  // namespace
@@ -209,14 +231,15 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
         out.push_back(push(variable, line));
     }
     const std::map<int, int> assigned = assignments_in(part);
-    for (const Statement& statement : part) {
+    for (size_t i = 0; i < part.size(); ++i) {
+        const Statement& statement = part[i];
         if (is_write(statement) && changing_.contains(statement.array)) {
             const int array = -1 - statement.array, own = statement.line;
             const DType dtype = p_.arrays[static_cast<size_t>(statement.array)].dtype;
             const int old = old_element(out_, statement, out);
             const int log = log_of_array(array, logs_->of, "_log", dtype);
             out.push_back(Statement::write(Kind::append, log, {}, read(old), own));
-            if (!is_found_again(statement, assigned)) {
+            if (!index_made_again(p_, part, i, assigned, assignments_)) {
                 const int places = log_of_array(array, logs_->places, "_place", DType::int64);
                 const Expr place = flat_place(out_, statement);
                 out.push_back(Statement::write(Kind::append, places, {}, place, own));
@@ -290,12 +313,18 @@ Block without_assertions(const Block& block) {
 
 void LoggedLoops::backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros) {
     const std::map<int, int> assigned = assignments_in(part);
+    std::set<size_t> makers;
+    for (size_t i = 0; i < part.size(); ++i)
+        if (is_write(part[i]) && changing_.contains(part[i].array))
+            if (const auto found = index_made_again(p_, part, i, assigned, assignments_))
+                makers.insert(found->begin(), found->end());
+    for (const size_t i : makers) out.push_back(part[i]);
     for (size_t i = part.size(); i-- > 0;) {
         const Statement& write = part[i];
         if (!is_write(write) || !changing_.contains(write.array)) continue;
         const ArrayVariable known = p_.arrays[static_cast<size_t>(write.array)];
         std::vector<Expr> index = write.index;
-        if (!is_found_again(write, assigned)) {
+        if (!index_made_again(p_, part, i, assigned, assignments_)) {
             const int place = out_.add_variable("place", DType::int64);
             out.push_back(Statement::take(place, logs_->places.at(-1 - write.array), write.line));
             index = {read(place)};
@@ -312,7 +341,10 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
         if (!is_put_back(part, variable))
             saved[variable] = copy_of(variable, "_before", out, part[0].line);
     std::vector<Record> records;
-    const Block own = without_assertions(part);
+    Block others;
+    for (size_t i = 0; i < part.size(); ++i)
+        if (!makers.contains(i)) others.push_back(part[i]);
+    const Block own = without_assertions(others);
     const Block again = forward(own, records);
     out.insert(out.end(), again.begin(), again.end());
     backward(own, records, out, zeros);

@@ -171,6 +171,11 @@ Procedure tidied(Procedure procedure, const std::set<std::string>& names);
 // own_variables.cpp
 Procedure with_own_variables(Procedure procedure);
 
+// The same procedure, whose branches say nothing twice: neighbours of one condition are one, a
+// constant that both sides give a variable, or one does where the other gives it a new value, is
+// given before the branch, and what a variable is already is not given again. short_branches.cpp
+Procedure with_short_branches(Procedure procedure);
+
 // The same procedure, which reads parameters in place of variables that are only ever copies of
 // them, in extents too; parameters that are assigned stay as they are. tidy.cpp
 Procedure with_parameters_for_copies(Procedure procedure);
@@ -189,6 +194,10 @@ Procedure with_loops_together(Procedure procedure, const std::set<std::string>& 
 // The same procedure without assertions that hold for certain, because those before them do: in the
 // same iteration, or in all of a loop that ran before over the same range. known_assertions.cpp
 Procedure without_known_assertions(Procedure procedure);
+
+// The same procedure, which computes once what several statements of a block compute of the same
+// values: indices, and what has none of the `names`. values_once.cpp
+Procedure with_values_once(Procedure procedure, const std::set<std::string>& names);
 
 // The same procedure, which loads the elements that one statement reads twice once. gather.cpp
 Procedure with_elements_read_once(Procedure procedure);

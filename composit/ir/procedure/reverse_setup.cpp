@@ -15,8 +15,9 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
 ReverseSetup::ReverseSetup(const Procedure& procedure)
-    : p_(with_elements_read_once(
-          with_own_variables(with_extremes_shared(with_parameters_for_copies(procedure))))) {
+    : p_(with_elements_read_once(with_values_once(
+          with_own_variables(with_extremes_shared(with_parameters_for_copies(procedure))),
+          names_in(procedure)))) {
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;

@@ -46,7 +46,7 @@ class Tidier {
     Procedure run() {
         leave_out_idle_copies(p_.body);
         p_ = without_dead_code(std::move(p_));
-        p_ = with_own_variables(std::move(p_));
+        p_ = with_values_once(with_own_variables(std::move(p_)), names_);
         p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
         p_ = with_loops_together(without_known_assertions(std::move(p_)), names_);
         p_ = with_sums_gathered(std::move(p_), names_);
@@ -54,7 +54,7 @@ class Tidier {
         assignments_ = assignments_in(p_.body);
         replace_copies(p_.body);
         leave_out_names(p_.body);
-        p_ = without_dead_code(std::move(p_));
+        p_ = with_short_branches(without_dead_code(std::move(p_)));
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);

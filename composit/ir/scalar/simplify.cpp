@@ -96,7 +96,15 @@ Expr simplify_operation(const Expr& expr) {
         case Op::rint:
         case Op::trunc: return a.op() >= Op::floor && a.op() <= Op::trunc ? a : expr;
         case Op::bit_and:
-        case Op::bit_or: return a == b ? a : expr;
+        case Op::bit_or: {
+            if (a == b) return a;
+            if (expr.dtype() != DType::boolean) return expr;
+            // false & x, true | x; true & x, false | x
+            const bool is_and = expr.op() == Op::bit_and;
+            for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)})
+                if (is_constant(one)) return (one.bits()[0] != 0) == is_and ? other : one;
+            return expr;
+        }
         case Op::shift_left:
         case Op::shift_right: return is_number(b, 0) ? a : expr;
         case Op::cast: return simplify_cast(expr);

@@ -1,0 +1,133 @@
+// Intervals grow with operations; where one leaves int64, nothing is known.
+#include "composit/backends/c_family/procedure_intervals.h"
+
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace composit::c_family {
+namespace {
+
+using ir::procedure::ArrayVariable;
+using ir::procedure::Block;
+using ir::procedure::Procedure;
+using ir::procedure::Statement;
+using ir::scalar::Expr;
+using ir::scalar::Op;
+using Kind = Statement::Kind;
+__extension__ using Wide = __int128;
+
+constexpr int64_t least = std::numeric_limits<int64_t>::min();
+constexpr int64_t greatest = std::numeric_limits<int64_t>::max();
+constexpr int64_t longest_axis = int64_t{1} << 61;
+
+std::optional<Interval> between(Wide low, Wide high) {
+    if (low < least || high > greatest) return {};
+    return Interval{static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+class Finder {
+  public:
+    explicit Finder(const Procedure& procedure) : procedure_(procedure) {
+        times_ = ir::procedure::assignments_in(procedure.body);
+        mentions_ = ir::procedure::mentions_in(procedure, procedure.body);
+        for (const ArrayVariable& array : procedure.arrays)
+            if (array.role == ArrayVariable::Role::input)
+                for (const Expr& extent : array.shape)
+                    if (extent.op() == Op::argument && is_parameter(extent.index()) &&
+                        !times_.contains(extent.index()))
+                        known_[extent.index()] = {0, longest_axis};
+        walk(procedure.body);
+    }
+
+    std::map<int, Interval> known() && { return std::move(known_); }
+
+  private:
+    bool is_parameter(int variable) const {
+        return static_cast<size_t>(variable) < procedure_.parameters;
+    }
+
+    Interval bounds_of(const Expr& value) const {
+        return interval_of(value, known_).value_or(Interval{least, greatest});
+    }
+
+    void walk(const Block& block) {
+        for (const Statement& statement : block) {
+            if (statement.kind == Kind::assign) {
+                const bool is_integer =
+                    procedure_.variables[static_cast<size_t>(statement.variable)].dtype ==
+                    ir::DType::int64;
+                if (is_integer && times_.at(statement.variable) == 1 &&
+                    !is_parameter(statement.variable))
+                    if (const auto found = interval_of(statement.values[0], known_))
+                        known_[statement.variable] = *found;
+            }
+            if (statement.kind == Kind::loop) enter(statement);
+            walk(statement.body);
+            if (statement.kind == Kind::branch) walk(statement.otherwise);
+        }
+    }
+
+    void enter(const Statement& loop) {
+        const auto range = ir::procedure::range_of(loop);
+        if (!range || !ir::procedure::steps_of(loop)) return;
+        const int counter = range->counter;
+        const Block one{loop};
+        const bool is_own =
+            times_.at(counter) == 2 && !is_parameter(counter) &&
+            ir::procedure::mentions_in(procedure_, one).at(counter) == mentions_.at(counter);
+        if (!is_own) return;
+        const Interval low = bounds_of(range->low), high = bounds_of(range->high);
+        if (high.high > least) known_[counter] = {low.low, high.high - 1};
+    }
+
+    const Procedure& procedure_;
+    std::map<int, int> times_, mentions_;
+    std::map<int, Interval> known_;
+};
+
+}  // namespace
+
+std::optional<Interval> interval_of(const Expr& value, const std::map<int, Interval>& known) {
+    if (value.dtype() != ir::DType::int64) return {};
+    const auto of = [&](size_t i) { return interval_of(value.operands()[i], known); };
+    switch (value.op()) {
+        case Op::constant: {
+            const auto number = static_cast<int64_t>(value.bits()[0]);
+            return Interval{number, number};
+        }
+        case Op::argument: {
+            const auto found = known.find(value.index());
+            return found == known.end() ? Interval{least, greatest} : found->second;
+        }
+        case Op::add:
+        case Op::subtract:
+        case Op::multiply: {
+            const auto a = of(0), b = of(1);
+            if (!a || !b) return {};
+            const Wide al = a->low, ah = a->high, bl = b->low, bh = b->high;
+            if (value.op() == Op::add) return between(al + bl, ah + bh);
+            if (value.op() == Op::subtract) return between(al - bh, ah - bl);
+            const auto [low, high] = std::minmax({al * bl, al * bh, ah * bl, ah * bh});
+            return between(low, high);
+        }
+        case Op::negate: {
+            const auto a = of(0);
+            return a ? between(-Wide{a->high}, -Wide{a->low}) : std::nullopt;
+        }
+        case Op::select: {
+            const auto a = of(1), b = of(2);
+            if (!a || !b) return {};
+            return Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
+        }
+        default: return Interval{least, greatest};
+    }
+}
+
+std::map<int, Interval> intervals_of(const Procedure& procedure) {
+    return Finder(procedure).known();
+}
+
+}  // namespace composit::c_family

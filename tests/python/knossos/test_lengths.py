@@ -1,0 +1,106 @@
+"""The text of derivatives: how long, and what makes it short."""
+
+# ruff: noqa: F821
+
+import math
+import statistics
+
+import lengths
+import numpy as np
+import pytest
+import written
+
+from composit import knossos
+from composit.knossos import Tensor
+
+
+@pytest.mark.long_tail
+def test_lines_of_derivatives_per_line():
+    """No more than they are: what becomes shorter lowers these."""
+    ratios = [text / python for _, python, text in lengths.measured()]
+    assert len(ratios) == 38
+    assert statistics.median(ratios) <= 4.1
+    assert sum(ratio > 6 for ratio in ratios) <= 13
+
+
+def derivative(function):
+    return knossos.register(function).vjp.procedure().source
+
+
+def test_an_index_that_is_made_again_is_not_logged():
+    source = derivative(written.elo)
+    assert "_place" not in source and source.count("take_last(") == 2, source
+    assert "std::vector<double> ratings_2(ratings, ratings + n);" in source
+
+
+def test_equal_indices_are_computed_once():
+    source = derivative(written.walsh)
+    back = source[source.index("take_last") :]
+    assert back.count("wrapped_index(") == 2, source
+
+
+def test_rows_are_logged_at_once():
+    source = derivative(written.heat)
+    assert "add_run(u_2_log_2, u_2.data(), n);" in source
+    assert "take_run(u_2_log_2, u_2.data(), n);" in source and "push_back" not in source
+
+
+def test_counters_do_not_wrap():
+    source = derivative(written.product_by_lists)
+    assert "uint64_t" not in source, source
+
+
+@knossos.register
+def least(x: "Tensor[float, n]", most: float) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] > most:
+            v = x[i] * most
+            w = most
+        else:
+            v = 0.0
+            w = 0.0
+        total += v * w
+    return total
+
+
+def test_branches_say_nothing_twice():
+    source = least.vjp.procedure().source
+    assert source.count("if (") <= 3 and "else" not in source, source
+    x = np.array([1.0, 2.0, 3.0])
+    dx, dmost = least.grad(x, 1.5)
+    assert list(dx) == [0.0, 2.25, 2.25] and dmost == 2 * 1.5 * 5.0
+
+
+@knossos.register
+def root_of_squares(x: float, y: float) -> float:
+    return math.sqrt(x * x + y * y)
+
+
+def test_slopes_that_may_be_infinite_are_calls():
+    source = root_of_squares.vjp.procedure().source
+    assert "== 0.0 ?" not in source and "scaled_slope(" in source, source
+    assert np.allclose(root_of_squares.grad(3.0, 4.0), (0.6, 0.8), rtol=1e-15)
+    assert root_of_squares.vjp(0.0, 0.0, 0.0) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.5, -0.5, -1.5])
+def test_powers_of_halves(exponent):
+    """By square roots, with pow's special values."""
+
+    @knossos.register
+    def power(x: float, y: float) -> float:
+        return x**y
+
+    values = np.array([0.0, -0.0, math.inf, -math.inf, math.nan, -2.0, 1.0, 4.0, 5e-324, 1e300])
+    with np.errstate(all="ignore"):
+        wanted = [float(np.float_power(v, exponent)) for v in values]
+        found = power(values, np.full(len(values), exponent))
+    for value, want, got in zip(values, wanted, found, strict=True):
+        if exponent == 0.5 and value == -math.inf:
+            want = math.inf  # as C's pow and Python's
+        if exponent == 0.5 and value == 0:
+            want = 0.0
+        assert (got != got) == (want != want), (value, got, want)
+        assert got != got or math.isclose(got, want, rel_tol=4e-16), (value, got, want)
+        assert got != got or math.copysign(1, got) == math.copysign(1, want), (value, got, want)
