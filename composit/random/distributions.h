@@ -43,6 +43,15 @@ namespace composit::random {
 [[nodiscard]] Tensor gumbel(const Tensor& key, const Shape& shape = {},
                             DType dtype = DType::float32);
 
+// Density x^(a - 1) exp(-x) / Gamma(a) for a concentration a > 0. Its derivative by the
+// concentration is gamma_slope's.
+[[nodiscard]] Tensor gamma(const Tensor& key, const Operand& concentration, const Shape& shape = {},
+                           DType dtype = DType::float32);
+
+// How draws of gamma move with their concentration at a fixed probability, float64: the derivative
+// of the quantile. Both broadcast together.
+[[nodiscard]] Tensor gamma_slope(const Tensor& concentration, const Tensor& draws);
+
 // True with probability p, which is float32 unless a float64 tensor; without a shape, p's.
 [[nodiscard]] Tensor bernoulli(const Tensor& key, const Operand& p = 0.5,
                                const std::optional<Shape>& shape = {});

@@ -46,6 +46,8 @@ void bind_random(nb::module_& module) {
             return random::bernoulli(key, p, shape);
         },
         nb::arg(), nb::arg(), nb::arg().none(), located);
+    module.def("gamma", &random::gamma, located);
+    module.def("gamma_slope", &random::gamma_slope, located);
     module.def("randint", &random::randint, located);
     module.def("categorical", &random::categorical, located);
 }

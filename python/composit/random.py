@@ -31,8 +31,9 @@ from composit.numpy.random import (
 _c = _core.random
 
 __all__ = [
-    "RandomState", "bernoulli", "bits", "categorical", "exponential", "fold_in", "get_state",
-    "gumbel", "key", "laplace", "logistic", "normal", "rademacher", "rand", "randint", "randn",
+    "RandomState", "bernoulli", "bits", "categorical", "exponential", "fold_in", "gamma",
+    "gamma_slope", "get_state", "gumbel", "key", "laplace", "logistic", "normal", "rademacher",
+    "rand", "randint", "randn",
     "random", "random_sample", "seed", "set_state", "split", "standard_normal", "truncated_normal",
     "uniform",
 ]  # fmt: skip
@@ -105,6 +106,16 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = "float32") -> LazyTensor:
     return _c.gumbel(key, shape, dtype)
 
 
+def gamma(key: Any, concentration: Any, shape: Any = (), dtype: Any = "float32") -> LazyTensor:
+    """The density x**(a - 1) * exp(-x) / gamma(a) of a concentration a. Gradients reach it."""
+    return _c.gamma(key, concentration, shape, dtype)
+
+
+def gamma_slope(concentration: Any, draws: Any) -> LazyTensor:
+    """How draws of `gamma` move with their concentration at a fixed probability, float64."""
+    return _c.gamma_slope(concentration, draws)
+
+
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> LazyTensor:
     """True with probability p; of p's shape unless one is given."""
     return _c.bernoulli(key, p, shape)
@@ -127,7 +138,7 @@ def categorical(key: Any, logits: Any, axis: int = -1) -> LazyTensor:
 
 _not_built = {
     **dict.fromkeys(("permutation", "shuffle", "choice"), "a sort"),
-    **dict.fromkeys(("beta", "binomial", "dirichlet", "gamma", "poisson", "t"), "rejection"),
+    **dict.fromkeys(("beta", "binomial", "dirichlet", "poisson", "t"), "rejection"),
     "multivariate_normal": "a Cholesky factorisation",
 }
 

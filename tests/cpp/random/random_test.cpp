@@ -67,6 +67,16 @@ TEST(Random, NormalNumbersHaveMeanZeroAndDeviationOne) {
     EXPECT_NEAR(squares, 40'000, 4 * 283);
 }
 
+TEST(Random, GammaMovesWithItsConcentration) {
+    const Tensor a = ir::constant(ir::Array::of(DType::float64, {2}, std::vector<double>{1, 20}));
+    const Tensor z = ir::constant(ir::Array::of(DType::float64, {2}, std::vector<double>{2, 18}));
+    const std::vector<double> slopes = values<double>(gamma_slope(a, z));
+    // By SciPy's quantiles, to 9 digits.
+    EXPECT_NEAR(slopes[0], 1.63169146, 1e-7);
+    EXPECT_NEAR(slopes[1], 0.95617994, 1e-7);
+    EXPECT_EQ(gamma(key(int64_t{0}), a, {3, 2}).shape(), (ir::Shape{3, 2}));
+}
+
 TEST(Random, IntegersFillTheirInterval) {
     std::vector<int> counts(7);
     for (const int64_t i : values<int64_t>(randint(key(int64_t{3}), {7000}, -3, 4)))

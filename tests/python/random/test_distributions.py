@@ -26,6 +26,10 @@ CONTINUOUS = {
     "logistic": (random.logistic, stats.logistic()),
     "gumbel": (random.gumbel, stats.gumbel_r()),
     **{
+        f"gamma {a}": (lambda k, n, d, a=a: random.gamma(k, a, n, d), stats.gamma(a))
+        for a in (0.3, 1.0, 3.5, 80.0)
+    },
+    **{
         f"normal in {low}, {high}": (
             lambda k, n, d, low=low, high=high: random.truncated_normal(k, low, high, n, d),
             stats.truncnorm(low, high),
@@ -171,3 +175,17 @@ def test_neighbouring_elements_are_independent():
     bits = value(random.bits(KEY, COUNT, "uint64"))
     ones = [((bits >> np.uint64(i)) & np.uint64(1)).sum() for i in range(64)]
     assert np.abs(np.array(ones, float) - COUNT / 2).max() < 4.5 * np.sqrt(COUNT) / 2
+
+
+@pytest.mark.parametrize("a", [0.1, 0.7, 1.0, 4.0, 7.9, 8.1, 60.0, 2e4])
+def test_draws_of_gamma_move_as_their_quantiles(a):
+    shares = np.array([0.02, 0.3, 0.5, 0.9, 0.999])
+    step = 1e-4 * a
+    quantiles = [stats.gamma.ppf(shares, a + s) for s in (-step, 0, step)]
+    expected = (quantiles[2] - quantiles[0]) / (2 * step)
+    np.testing.assert_allclose(value(random.gamma_slope(a, quantiles[1])), expected, 3e-6)
+
+
+def test_gradients_reach_the_concentration():
+    slope = composit.grad(lambda a: cnp.mean(random.gamma(KEY, a, (COUNT,), "float64")))
+    assert abs(value(slope(np.float64(2.5))) - 1) < 0.02  # the mean is a
