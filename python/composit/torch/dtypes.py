@@ -105,7 +105,17 @@ channels_last = memory_format("channels_last")
 
 
 class Size(tuple):
-    """A shape."""
+    """A shape. Slices and sums of shapes are shapes."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return Size(found) if type(key) is slice else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(tuple(other) + tuple(self))
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
@@ -120,6 +130,13 @@ class Size(tuple):
 
 class finfo:
     """What a dtype of floats can hold."""
+
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
 
     def __init__(self, type: dtype | None = None) -> None:
         found = np.finfo((type or default()).numpy)

@@ -37,6 +37,9 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
+_DRAWN_TOGETHER = 1024
+
+
 class RandomSampler(Sampler[int]):
     """All in an order that is drawn, or num_samples; with replacement each is drawn anew."""
 
@@ -60,9 +63,11 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if self.replacement:
-            drawn = calling.functions["randint"](count, (self.num_samples,),
-                                                 generator=self.generator)  # fmt: skip
-            yield from drawn.tolist()
+            # In parts, so that no more is drawn than is asked for.
+            for begin in range(0, self.num_samples, _DRAWN_TOGETHER):
+                shape = (min(_DRAWN_TOGETHER, self.num_samples - begin),)
+                drawn = calling.functions["randint"](count, shape, generator=self.generator)
+                yield from drawn.tolist()
             return
         whole, rest = divmod(self.num_samples, count)
         for _ in range(whole):
