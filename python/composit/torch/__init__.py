@@ -65,7 +65,8 @@ _types = {
     "Bool": "bool",
 }  # fmt: skip
 _part = _parts.getter(__name__, (
-    "accelerator", "amp", "backends", "cuda", "jit", "multiprocessing", "random", "serialization",
+    "accelerator", "amp", "backends", "cuda", "distributions", "jit",
+    "multiprocessing", "random", "serialization",
     "types", "version",
 ))  # fmt: skip
 

@@ -26,6 +26,18 @@ _elsewhere = {
     "cuda.amp.grad_scaler": "cuda.amp", "cuda.amp.autocast_mode": "cuda.amp",
     "utils.data.dataloader": "utils.data", "utils.data.dataset": "utils.data",
     "utils.data.sampler": "utils.data", "utils.data._utils.collate": "utils.data.collating",
+    **{f"distributions.{name}": f"distributions.{part}" for part, names in {
+        "location_scale": "cauchy laplace normal studentT uniform von_mises",
+        "positive": "beta chi2 dirichlet exponential fishersnedecor gamma generalized_pareto",
+        "discrete": "bernoulli binomial continuous_bernoulli geometric negative_binomial poisson",
+        "classes": "categorical multinomial one_hot_categorical",
+        "composed": "independent mixture_same_family transformed_distribution",
+        "transformed": "gumbel half_cauchy half_normal inverse_gamma kumaraswamy log_normal "
+                       "logistic_normal pareto weibull",
+        "relaxed": "relaxed_bernoulli relaxed_categorical",
+        "multivariate": "lkj_cholesky lowrank_multivariate_normal multivariate_normal wishart",
+        "distribution": "exp_family",
+    }.items() for name in names.split()},
     "utils.data._utils": "utils.data", "optim.adam": "optim", "optim.adamw": "optim",
     "optim.lbfgs": "optim.lbfgs",
 }  # fmt: skip

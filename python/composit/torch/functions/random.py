@@ -120,8 +120,12 @@ def _next_key(generator: Generator | None = None) -> Any:
 
 def next_key_tensor() -> Any:
     """A key of the default generator as a tensor, which operations of a trace may have."""
+    return _key_tensor(None)
+
+
+def _key_tensor(generator: Generator | None) -> Any:
     tensor = object.__new__(calling._made["Tensor"])
-    tensor._lazy = _next_key()
+    tensor._lazy = _next_key(generator)
     return tensor
 
 
@@ -253,7 +257,65 @@ def multinomial(
     return calling.wrapped(function_of("topk")(noisy, num_samples, -1)[1])
 
 
-_draws: tuple[Any, ...] = (randint, randint_like, randperm, normal, bernoulli, multinomial)
+def _by_numpy(name: str, parameters: Sequence[Any], generator: Any) -> Any:
+    """Draws of NumPy's algorithms from Philox with the generator's next key: they need the values
+    of the parameters, and loop as often as those say."""
+    key = next_key(generator)
+    bits = cnp.random.Philox(key=int(np.asarray(key)))
+    values = [np.asarray(p._lazy).astype("float64") for p in parameters]
+    if name == "binomial":
+        values[0] = values[0].astype("int64")
+    drawn = getattr(cnp.random.Generator(bits), name)(*values)
+    return calling.wrapped(cnp.astype(cnp.asarray(drawn), parameters[0].dtype.numpy))
+
+
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Counts of the rates in a tensor, of its dtype. RuntimeError: a rate is negative or NaN."""
+    if not bool((input >= 0).all()):
+        raise RuntimeError(
+            with_location("invalid Poisson rate, expected rate to be non-negative")
+        )  # fmt: skip
+    return _by_numpy("poisson", (input,), generator)
+
+
+def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+    """How many of `count` trials succeed with probability `prob`: tensors that broadcast, and the
+    dtype of count. ValueError, NumPy's: a probability lies outside [0, 1]."""
+    count, prob = calling.functions["broadcast_tensors"](count, prob)
+    return _by_numpy("binomial", (count, prob), generator)
+
+
+def _gamma(concentration: Any, key: Any, dtype: Any) -> Any:
+    return random.gamma(key, concentration, tuple(concentration.shape), dtype)
+
+
+def _standard_gamma(input: Any, generator: Any = None) -> Any:
+    """Draws of the standard gamma distribution of concentrations, which gradients reach."""
+    return calling.call(_gamma, "_standard_gamma", False,
+                        (input, _key_tensor(generator), _wide(input)), {})  # fmt: skip
+
+
+def _dirichlet(concentration: Any, key: Any) -> Any:
+    draws = random.gamma(key, concentration, tuple(concentration.shape), "float64")
+    found = draws / cnp.sum(draws, -1, keepdims=True)
+    tiny = np.finfo(concentration.dtype).tiny
+    return cnp.astype(cnp.clip(found, tiny, 1 - np.finfo("float64").epsneg), concentration.dtype)
+
+
+def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
+    """Draws of Dirichlet's distribution of concentrations, which gradients reach."""
+    given = (input, _key_tensor(generator))
+    return calling.call(_dirichlet, "_sample_dirichlet", False, given, {})
+
+
+def _wide(tensor: Any) -> str:
+    return "float64" if tensor.dtype.name == "float64" else "float32"
+
+
+_draws: tuple[Any, ...] = (
+    randint, randint_like, randperm, normal, bernoulli, multinomial, poisson, binomial,
+    _standard_gamma, _sample_dirichlet,
+)  # fmt: skip
 for _draw in _draws:
     calling.functions[_draw.__name__] = _draw
 
@@ -310,6 +372,6 @@ def dropout(input: Any, p: float = 0.5, train: bool = True) -> Any:
     return calling.call(nn.dropout, "dropout", False, (input, p, next_key_tensor()), {})
 
 
-calling.pure.add(nn.dropout)
+calling.pure.update((nn.dropout, _gamma, _dirichlet))
 
 calling.functions["dropout"] = dropout

@@ -1,0 +1,252 @@
+"""Distribution: what all distributions have in common, and the exponential family."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+from composit._core import with_location
+from composit.torch.autograd import grad
+from composit.torch.calling import TensorBase
+from composit.torch.distributions import constraints
+from composit.torch.distributions.utils import lazy_property, torch
+from composit.torch.dtypes import Size
+from composit.torch.tape import no_grad
+
+
+class Distribution:
+    """A distribution, or a batch of them: `batch_shape` of parameters, `event_shape` of a draw.
+
+    A subclass names its parameters in `arg_constraints`. `_event_dims` tells of those parameters
+    that have dimensions of their own how many, so that `expand` leaves these as they are.
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: ClassVar[Any] = {}
+    _validate_args = __debug__
+    _event_dims: ClassVar[dict[str, int]] = {}
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Sets whether parameters and values are checked where nothing else is said."""
+        if value not in [True, False]:
+            raise ValueError(with_location(f"value is {value!r}. True or False is required."))
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (),
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if not self._validate_args:
+            return
+        checked = []
+        for name, constraint in self.arg_constraints.items():
+            if constraints.is_dependent(constraint):
+                continue
+            if name not in self.__dict__ and _is_lazy(type(self), name):
+                continue
+            value = getattr(self, name)
+            checked.append((name, constraint, value, constraint.check(value).all()))
+        for name, constraint, value, is_valid in checked:
+            if not is_valid:
+                raise ValueError(
+                    with_location(
+                        f"Expected parameter {name} ({type(value).__name__} of shape "
+                        f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
+                        f"constraint {constraint!r}, but found invalid values:\n{value}"
+                    )
+                )
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the parameters."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one draw."""
+        return self._event_shape
+
+    @property
+    def support(self) -> Any:
+        """The constraint that draws satisfy."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Any:
+        """The expected value."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Any:
+        """The value of the largest density."""
+        raise NotImplementedError(with_location(f"{type(self)} does not implement mode"))
+
+    @property
+    def variance(self) -> Any:
+        """The expected square of the distance to the mean."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Any:
+        """The root of the variance."""
+        return self.variance.sqrt()
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The distribution with another batch shape, to which its parameters broadcast."""
+        new = self._get_checked_instance(type(self), _instance)
+        shape = Size(batch_shape)
+        for name in self.arg_constraints:
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                kept = value.dim() - len(self._batch_shape)
+                own = self._event_dims.get(name, max(kept, 0))
+                new.__dict__[name] = value.expand(shape + value.shape[value.dim() - own :])
+        self._expand_more(new, shape)
+        Distribution.__init__(new, shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _expand_more(self, new: Any, batch_shape: Size) -> None:
+        """Gives an expanded distribution what it has besides its parameters."""
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Draws, without a gradient: of shape sample_shape + batch_shape + event_shape."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Draws through which gradients reach the parameters."""
+        raise NotImplementedError
+
+    def sample_n(self, n: int) -> Any:
+        """sample((n,))."""
+        warnings.warn(
+            "sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2
+        )
+        return self.sample(Size((n,)))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density, or of the probability, at a value."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of what is at most the value."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        """The value below which lies the given probability."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values of a discrete distribution, along a new first dimension."""
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        """exp of the entropy."""
+        return torch.exp(self.entropy())
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        if not isinstance(sample_shape, Size):
+            sample_shape = Size(sample_shape)
+        return Size(sample_shape + self._batch_shape + self._event_shape)
+
+    def _validate_sample(self, value: Any) -> None:
+        """ValueError unless the value can be one of the distribution's."""
+        if not isinstance(value, TensorBase):
+            raise ValueError(with_location("The value argument to log_prob must be a Tensor"))
+        event = len(value.shape) - len(self._event_shape)
+        if value.shape[event:] != self._event_shape:
+            raise ValueError(
+                with_location(
+                    "The right-most size of value must match event_shape: "
+                    f"{value.shape} vs {self._event_shape}."
+                )
+            )
+        expected = self._batch_shape + self._event_shape
+        for i, j in zip(reversed(value.shape), reversed(expected)):
+            if i != 1 and j != 1 and i != j:
+                raise ValueError(
+                    with_location(
+                        "Value is not broadcastable with batch_shape+event_shape: "
+                        f"{value.shape} vs {expected}."
+                    )
+                )
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please "
+                "initialize the distribution with `validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        if not support.check(value).all():
+            raise ValueError(
+                with_location(
+                    f"Expected value argument ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) to be within the support ({support!r}) of the "
+                    f"distribution {self!r}, but found invalid values:\n{value}"
+                )
+            )
+
+    def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                with_location(
+                    f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom "
+                    "__init__ method must also define a custom .expand() method."
+                )
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
+
+    def __repr__(self) -> str:
+        shown = []
+        for name in self.arg_constraints:
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                is_short = value.numel() == 1
+                shown.append(f"{name}: {value if is_short else value.size()}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _is_lazy(owner: type, name: str) -> bool:
+    for cls in owner.__mro__:
+        if name in cls.__dict__:
+            return isinstance(cls.__dict__[name], lazy_property)
+    return False
+
+
+class ExponentialFamily(Distribution):
+    """A distribution whose density is exp(<natural parameters, statistics> - log normalizer). Its
+    entropy follows from the gradient of the log normalizer."""
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        """The entropy, in nats: a Bregman divergence of the log normalizer."""
+        result = -self._mean_carrier_measure
+        natural = [p.detach().requires_grad_() for p in self._natural_params]
+        log_normalizer = self._log_normalizer(*natural)
+        gradients = grad(log_normalizer.sum(), natural, create_graph=True)
+        result = result + log_normalizer
+        for parameter, gradient in zip(natural, gradients):
+            result = result - (parameter * gradient).reshape((*self._batch_shape, -1)).sum(-1)
+        return result
