@@ -49,6 +49,7 @@ globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})
 newaxis = None
 strided = "torch.strided"
+sparse_coo = "torch.sparse_coo"
 __version__ = "2.13.0+composit"
 
 
@@ -67,7 +68,7 @@ _types = {
 _part = _parts.getter(__name__, (
     "accelerator", "amp", "backends", "cuda", "distributions", "jit",
     "multiprocessing", "random", "serialization",
-    "types", "version",
+    "sparse",     "types", "version",
 ))  # fmt: skip
 
 
@@ -77,6 +78,8 @@ def __getattr__(name: str) -> _Any:
         from composit.torch import typed_tensors
 
         return typed_tensors.of(name)
+    if name in ("sparse_coo_tensor", "spmm"):
+        return getattr(_parts.load("sparse"), "mm" if name == "spmm" else name)
     if name in ("autocast", "GradScaler", "is_autocast_available"):
         from composit.torch import amp
 

@@ -115,6 +115,9 @@ def settled_arguments(
     return args, kwargs
 
 
+# Classes of operands that are no Tensors: what a function of torch does with them.
+others: dict[type, Callable[[str, tuple[Any, ...], dict[str, Any]], Any]] = {}
+
 pure: set[Any] = set()  # functions that are one object for ever and draw nothing
 
 
@@ -134,6 +137,11 @@ def call_unknown(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The result of a function that was not met at this point of the trace."""
+    if others:
+        for value in args:
+            called = others.get(type(value))
+            if called is not None:
+                return called(name, args, kwargs)
     if kwargs:
         args, kwargs = keywords.renamed(name, args, kwargs)
     if function in pure:

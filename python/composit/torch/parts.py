@@ -143,6 +143,11 @@ def _of_unbuilt(module: str, name: str) -> Any:
 sys.meta_path.append(_Parts())  # type: ignore[arg-type]
 
 
+def load(name: str) -> Any:
+    """A module of composit.torch, which loads now if nobody used it yet."""
+    return importlib.import_module(f"{_ROOT}.{name}")
+
+
 def getter(package: str, names: tuple[str, ...] = ()) -> Callable[[str], Any]:
     """The package's __getattr__: loads the parts in `names`, and those without files, when they are
     first asked for. AttributeError for all other names."""

@@ -13,13 +13,18 @@ import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import GradFn, LazyTensor, with_location
-from composit.torch import assigning, calling, dtypes, materializing, places, steps, writing
+from composit.torch import assigning, calling, dtypes, materializing, parts, places, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
 from composit.torch.hooks import _Handle as _Handle
 from composit.torch.located import Located
 from composit.torch.tape import no_grad
+
+_type_names = {
+    "float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "int16": "Short",
+    "int8": "Char", "uint8": "Byte", "bool": "Bool", "float16": "Half", "bfloat16": "BFloat16",
+}  # fmt: skip
 
 
 class Tensor(Located):
@@ -406,14 +411,24 @@ class Tensor(Located):
 
     # ----- places
 
-    def type(self, dtype: Any = None) -> Any:
-        """In another dtype; without one, the name of its type."""
-        if dtype is not None:
-            return self.to(dtype)
-        named = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int",
-                 "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-                 "float16": "Half", "bfloat16": "BFloat16"}  # fmt: skip
-        return f"torch.{named.get(self.dtype.name, self.dtype.name)}Tensor"
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """In another dtype: one of torch's, a typed constructor (torch.LongTensor), or its name
+        ("torch.LongTensor"). Without one, the name of its type."""
+        if dtype is None:
+            return f"torch.{_type_names.get(self.dtype.name, self.dtype.name)}Tensor"
+        if isinstance(dtype, str):
+            kind = dtype.removeprefix("torch.").removesuffix("Tensor")
+            found = next((name for name, shown in _type_names.items() if shown == kind), None)
+            if found is None:
+                raise ValueError(with_location(f"invalid type: '{dtype}'"))
+            return self.to(dtypes.by_name[found])
+        return self.to(getattr(dtype, "dtype", dtype))
+
+    def to_sparse(self) -> Any:
+        """The elements that are not 0, as a sparse tensor."""
+        return parts.load("sparse").to_sparse(self)
+
+    to_sparse_coo = to_sparse
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """Itself where it is contiguous, else a contiguous copy."""

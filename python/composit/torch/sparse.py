@@ -1,0 +1,327 @@
+"""Sparse tensors in coordinates: indices and values, which are dense tensors, as graph networks use
+them. Products gather and add rows, so gradients reach the values and the other operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.calling import TensorBase, functions
+from composit.torch.dtypes import Size
+from composit.torch.typed_tensors import of
+
+
+class SparseTensor:
+    """A tensor of `shape` that is zero but at `indices`, an int64 tensor of shape (dimensions,
+    count). `values` has the shape (count, ...): dimensions after the sparse ones are dense. Values
+    at equal indices count together, until `coalesce` adds them up."""
+
+    is_sparse = True
+    layout = "torch.sparse_coo"
+
+    def __init__(self, indices: Any, values: Any, shape: Any, is_coalesced: bool = False) -> None:
+        self._at, self._value = indices, values
+        self.shape = Size(shape)
+        self._is_coalesced = is_coalesced
+
+    def _with_values(self, values: Any) -> SparseTensor:
+        return SparseTensor(self._at, values, self.shape, self._is_coalesced)
+
+    dtype = property(lambda self: self._value.dtype, doc="The values' dtype.")
+    device = property(lambda self: self._value.device, doc="Where the values lie.")
+    requires_grad = property(lambda self: self._value.requires_grad, doc="Whether the values do.")
+    is_cuda = property(lambda self: self._value.is_cuda, doc="Whether the values lie there.")
+    ndim = property(lambda self: len(self.shape), doc="The number of dimensions.")
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or one length of it."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def numel(self) -> int:
+        """The number of elements, with the zeros."""
+        return self.shape.numel()
+
+    def sparse_dim(self) -> int:
+        """How many dimensions the indices address."""
+        return int(self._at.shape[0])
+
+    def dense_dim(self) -> int:
+        """How many dimensions each value has."""
+        return len(self.shape) - self.sparse_dim()
+
+    def _indices(self) -> Any:
+        return self._at
+
+    def _values(self) -> Any:
+        return self._value
+
+    def _nnz(self) -> int:
+        return int(self._at.shape[1])
+
+    def is_coalesced(self) -> bool:
+        """Whether no two indices are equal, and they ascend."""
+        return self._is_coalesced
+
+    def _checked(self, name: str) -> None:
+        if not self._is_coalesced:
+            raise RuntimeError(
+                with_location(
+                    f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
+                )
+            )
+
+    def indices(self) -> Any:
+        """The indices. RuntimeError: the tensor is not coalesced."""
+        self._checked("indices")
+        return self._at
+
+    def values(self) -> Any:
+        """The values. RuntimeError: the tensor is not coalesced."""
+        self._checked("values")
+        return self._value
+
+    def _flat(self) -> Any:
+        """Each index as one number, rows first."""
+        found = self._at[0]
+        for length, row in zip(self.shape[1:], self._at[1:]):
+            found = found * length + row
+        return found
+
+    def coalesce(self) -> SparseTensor:
+        """The same with ascending indices, each once: values at equal ones are added up."""
+        if self._is_coalesced:
+            return self
+        kinds, place = functions["unique"](self._flat(), return_inverse=True)
+        total = self._value.new_zeros((kinds.shape[0], *self._value.shape[1:]))
+        rows, rest = [], kinds
+        for length in reversed(self.shape[: self.sparse_dim()]):
+            rows.append(rest % length)
+            rest = rest // length
+        indices = functions["stack"](rows[::-1])
+        return SparseTensor(indices, total.index_add(0, place, self._value), self.shape, True)
+
+    def to_dense(self, dtype: Any = None) -> Any:
+        """The dense tensor."""
+        sparse, dense = self.shape[: self.sparse_dim()], self.shape[self.sparse_dim() :]
+        flat = self._value.new_zeros((Size(sparse).numel(), *dense))
+        found = flat.index_add(0, self._flat(), self._value).reshape(self.shape)
+        return found if dtype is None else found.to(dtype)
+
+    def t(self) -> SparseTensor:
+        """The transposed matrix."""
+        return self.transpose(0, 1)
+
+    def transpose(self, dim0: int, dim1: int) -> SparseTensor:
+        """Two sparse dimensions exchanged."""
+        order = list(range(self.sparse_dim()))
+        order[dim0], order[dim1] = order[dim1], order[dim0]
+        shape = list(self.shape)
+        shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
+        return SparseTensor(self._at[order], self._value, shape)
+
+    def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """Of another dtype, or on another device."""
+        values = self._value.to(*args, **kwargs)
+        made = self._with_values(values)
+        made._at = self._at.to(values.device)
+        return made
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> SparseTensor:
+        """On a CUDA device."""
+        return self.to("cuda" if device is None else device)
+
+    def cpu(self) -> SparseTensor:
+        """On the CPU."""
+        return self.to("cpu")
+
+    def float(self) -> SparseTensor:
+        """In float32."""
+        return self._with_values(self._value.float())
+
+    def double(self) -> SparseTensor:
+        """In float64."""
+        return self._with_values(self._value.double())
+
+    def detach(self) -> SparseTensor:
+        """Without a gradient."""
+        return self._with_values(self._value.detach())
+
+    def clone(self) -> SparseTensor:
+        """With values of its own."""
+        return self._with_values(self._value.clone())
+
+    def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
+        """The values require a gradient from now on."""
+        self._value.requires_grad_(requires_grad)
+        return self
+
+    def sum(self, dim: Any = None) -> Any:
+        """The sum of all, or over the dimensions in `dim`, of the dense tensor."""
+        return self._value.sum() if dim is None else self.to_dense().sum(dim)
+
+    def mm(self, mat2: Any) -> Any:
+        """The product with a dense matrix: dense."""
+        return mm(self, mat2)
+
+    def matmul(self, tensor2: Any) -> Any:
+        """The product with a dense matrix or vector: dense."""
+        if tensor2.dim() == 1:
+            return mm(self, tensor2[:, None])[:, 0]
+        return mm(self, tensor2)
+
+    __matmul__ = matmul
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return mm(self.t(), other.t()).t()
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        return self._with_values(self._value * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        return self._with_values(self._value / other)
+
+    def __neg__(self) -> SparseTensor:
+        return self._with_values(-self._value)
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, SparseTensor):
+            return self.to_dense() + other
+        if other.shape != self.shape:
+            raise RuntimeError(
+                with_location(
+                    "add: expected sizes of 'self' and 'other' to match, but "
+                    f"{list(self.shape)} != {list(other.shape)}"
+                )
+            )
+        indices = functions["cat"]((self._at, other._at), 1)
+        values = functions["cat"]((self._value, other._value), 0)
+        return SparseTensor(indices, values, self.shape)
+
+    __radd__ = __add__
+
+    def __repr__(self) -> str:
+        return (
+            f"tensor(indices={self._at},\n       values={self._value},\n       "
+            f"size={tuple(self.shape)}, nnz={self._nnz()}, layout=torch.sparse_coo)"
+        )
+
+
+def sparse_coo_tensor(
+    indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> SparseTensor:  # fmt: skip
+    """A sparse tensor of indices and values; without a size, the smallest that holds them.
+    RuntimeError: an index is negative, or beyond the size."""
+    tensor = functions["tensor"]
+    at = indices if isinstance(indices, TensorBase) else tensor(indices)
+    value: Any = values if isinstance(values, TensorBase) else tensor(values)
+    at = at.long()
+    if at.dim() == 1:
+        at = at[None]
+    if dtype is not None or device is not None:
+        value = value.to(dtype=dtype or value.dtype, device=device or value.device)
+    ends = (at.max(1)[0] + 1).tolist() if at.shape[1] else [0] * at.shape[0]
+    if at.shape[1] and int(at.min()) < 0:
+        raise RuntimeError(
+            with_location(f"found negative index {int(at.min())} for dim {_row_of_least(at)}")
+        )
+    shape = (*ends, *value.shape[1:]) if size is None else tuple(size)
+    for dim, (end, length) in enumerate(zip(ends, shape)):
+        if end > length:
+            raise RuntimeError(
+                with_location(
+                    f"size is inconsistent with indices: for dim {dim}, size is {length} but "
+                    f"found index {end - 1}"
+                )
+            )
+    made = SparseTensor(at, value, shape, bool(is_coalesced))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _row_of_least(at: Any) -> int:
+    return int(at.min(1)[0].argmin())
+
+
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """The product of a sparse and a dense matrix, dense."""
+    if not isinstance(mat1, SparseTensor):
+        return functions["mm"](mat1, mat2)
+    if isinstance(mat2, SparseTensor):
+        return to_sparse(mm(mat1, mat2.to_dense()))
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            with_location(
+                f"mm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}"
+            )
+        )
+    rows, columns = mat1._at
+    terms = mat1._value[:, None] * mat2[columns]
+    return terms.new_zeros((mat1.shape[0], mat2.shape[1])).index_add(0, rows, terms)
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * mat + alpha * (mat1 @ mat2), of a sparse mat1."""
+    return beta * mat + alpha * mm(mat1, mat2)
+
+
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of a sparse tensor."""
+    found = input.sum(dim)
+    return found if dtype is None else found.to(dtype)
+
+
+def to_sparse(dense: Any) -> SparseTensor:
+    """A dense tensor's elements that are not 0."""
+    at = dense.nonzero()
+    return SparseTensor(at.t(), dense[tuple(at.t())], dense.shape, True)
+
+
+_operations: dict[str, Any] = {
+    "mm": mm, "spmm": mm, "matmul": lambda a, b: _product(a, b), "addmm": addmm,
+    "add": lambda a, b: b + a if isinstance(b, SparseTensor) else a + b, "sum": sum,
+    "mul": lambda a, b: b * a if isinstance(b, SparseTensor) else a * b,
+    "transpose": SparseTensor.transpose, "t": SparseTensor.t,
+}  # fmt: skip
+
+
+def _product(a: Any, b: Any) -> Any:
+    return a.matmul(b) if isinstance(a, SparseTensor) else b.__rmatmul__(a)
+
+
+def _called(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    operation = _operations.get(name)
+    if operation is None:
+        raise NotImplementedError(
+            with_location(
+                f"{name}: a sparse tensor is given. Available of them: "
+                f"{', '.join(sorted(_operations))}, and its methods; to_dense() makes it dense."
+            )
+        )
+    return operation(*args, **kwargs)
+
+
+calling.others[SparseTensor] = _called
+
+
+class _Typed:
+    """torch.sparse.FloatTensor: makes sparse tensors of a dtype."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, indices: Any, values: Any, size: Any = None) -> SparseTensor:
+        return sparse_coo_tensor(indices, values, size, dtype=of(self._name).dtype)
+
+
+FloatTensor, DoubleTensor = _Typed("FloatTensor"), _Typed("DoubleTensor")
+LongTensor, IntTensor = _Typed("LongTensor"), _Typed("IntTensor")
+
+__all__ = ["addmm", "mm", "sum"]
