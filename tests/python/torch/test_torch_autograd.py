@@ -183,9 +183,9 @@ def test_errors_are_those_of_pytorch_and_name_the_line():
     with pytest.raises(RuntimeError, match=r"device 'cuda:99' is not here.*; available: cpu"):
         torch.zeros(2, device="cuda:99")
     with pytest.raises(
-        AttributeError, match=r"composit\.torch\.sparse_coo_tensor is not built yet"
+        AttributeError, match=r"composit\.torch\.sparse_csr_tensor is not built yet"
     ):
-        torch.sparse_coo_tensor
+        torch.sparse_csr_tensor
     assert torch.is_cuda_available() == torch.cuda.is_available()
 
 
