@@ -120,8 +120,8 @@ def placing(function: Made, like: bool = False) -> Made:
             name = _core_devices.device_of(args[0])
         if name is None:
             return function(*args, **kwargs)
+        result = function(*args, **kwargs)  # NumPy's errors come before those of the device
         name = "cpu" if name == "cpu" else _core_devices.full_name(str(name))
-        result = function(*args, **kwargs)
         if isinstance(result, tuple):
             return (_placed(result[0], name), *result[1:])
         return _placed(result, name)
