@@ -344,6 +344,20 @@ def test_a_policy_learns_which_arm_is_better() -> None:
     assert policy.probs.argmax().item() == 1 and policy.probs.max().item() > 0.8
 
 
+def test_relations_of_classes_are_pytorchs() -> None:
+    theirs, mine = torch.distributions, ours.distributions
+    names = [n for n in theirs.__all__ if isinstance(getattr(theirs, n), type)]
+    pairs = [(a, b) for a in names for b in names]
+    expected = {(a, b) for a, b in pairs if issubclass(getattr(theirs, a), getattr(theirs, b))}
+    found = {(a, b) for a, b in pairs if issubclass(getattr(mine, a), getattr(mine, b))}
+    assert found == expected
+    families = mine.ExponentialFamily
+    for distribution in (mine.Gamma(ours.tensor(1.5), 2.0), mine.Chi2(ours.tensor(3.0))):
+        assert isinstance(distribution, families) and isinstance(distribution, mine.Gamma)
+        by_family = families.entropy(distribution)  # type: ignore[arg-type]
+        assert abs(by_family.item() - distribution.entropy().item()) < 1e-5
+
+
 def test_paths_are_pytorchs() -> None:
     from composit.torch.distributions.normal import Normal
     from composit.torch.distributions.transformed_distribution import TransformedDistribution

@@ -222,8 +222,14 @@ class _Interval(_Bounded):
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _HalfOpenInterval(_Interval):
+class _HalfOpenInterval(_Bounded):
     """Numbers from lower_bound, before upper_bound."""
+
+    lower_bound: Any
+    upper_bound: Any
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta
 from typing import Any, ClassVar
 
 from composit._core import with_location
@@ -225,9 +226,13 @@ def _is_lazy(owner: type, name: str) -> bool:
     return False
 
 
-class ExponentialFamily(Distribution):
+class ExponentialFamily(Distribution, metaclass=ABCMeta):
     """A distribution whose density is exp(<natural parameters, statistics> - log normalizer). Its
-    entropy follows from the gradient of the log normalizer."""
+    entropy follows from the gradient of the log normalizer.
+
+    A distribution that has the natural parameters, the log normalizer and an entropy of its own
+    needs nothing from here: `ExponentialFamily.register` makes it one of the family as it is.
+    """
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

@@ -59,7 +59,7 @@ def _given_of(names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[str, Any
 _FORMS = ("covariance_matrix", "precision_matrix", "scale_tril")
 
 
-class _ByCovariance(ExponentialFamily):
+class _ByCovariance:
     """A matrix, given as itself, as its inverse or as its Cholesky factor."""
 
     _unbroadcasted_scale_tril: Any
@@ -94,7 +94,7 @@ class _ByCovariance(ExponentialFamily):
         return _precision_to_scale_tril(value)
 
 
-class MultivariateNormal(_ByCovariance):
+class MultivariateNormal(_ByCovariance, Distribution):
     """The normal distribution of vectors, of a mean and a covariance, a precision or a Cholesky
     factor."""
 
@@ -310,7 +310,7 @@ class LowRankMultivariateNormal(Distribution):
         return found if len(self._batch_shape) == 0 else found.expand(self._batch_shape)
 
 
-class Wishart(_ByCovariance):
+class Wishart(_ByCovariance, ExponentialFamily):
     """The sum of `df` outer products of normal vectors with themselves."""
 
     arg_constraints: ClassVar[Any] = {

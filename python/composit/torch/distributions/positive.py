@@ -71,7 +71,8 @@ class Exponential(ExponentialFamily):
         return -torch.log(-x)
 
 
-class Gamma(ExponentialFamily):
+@ExponentialFamily.register
+class Gamma(Distribution):
     """The density of a shape `concentration` and a `rate`."""
 
     arg_constraints: ClassVar[Any] = {

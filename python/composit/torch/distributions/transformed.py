@@ -26,27 +26,26 @@ from composit.torch.distributions.utils import (
 from composit.torch.dtypes import Size
 
 
-class _Derived(TransformedDistribution):
-    """A transformed distribution with parameters of its own: `expand` gives them the batch shape,
-    too."""
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(type(self), _instance)
-        shape = Size(batch_shape)
-        for name in self.arg_constraints:
-            if name in self.__dict__:
-                new.__dict__[name] = self.__dict__[name].expand(shape)
-        self._expand_more(new, shape)
-        return super().expand(shape, _instance=new)
+def _expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
+    """The distribution with another batch shape, to which the base and the parameters that the
+    distribution itself keeps broadcast."""
+    new = self._get_checked_instance(type(self), _instance)
+    shape = Size(batch_shape)
+    for name in self.arg_constraints:
+        if name in self.__dict__:
+            new.__dict__[name] = self.__dict__[name].expand(shape)
+    self._expand_more(new, shape)
+    return TransformedDistribution.expand(self, shape, _instance=new)
 
 
-class LogNormal(_Derived):
+class LogNormal(TransformedDistribution):
     """exp of a normal variable."""
 
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
     has_rsample = True  # type: ignore[assignment]
     base_dist: Any
+    expand = _expand
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
@@ -79,13 +78,15 @@ class LogNormal(_Derived):
         return self.base_dist.entropy() + self.loc
 
 
-class _Folded(_Derived):
+class _Folded:
     """The absolute value of a variable that is symmetric around 0."""
 
     arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True  # type: ignore[assignment]
     base_dist: Any
+    _validate_args: bool
+    _validate_sample: Any
 
     @property
     def scale(self) -> Any:
@@ -114,8 +115,10 @@ class _Folded(_Derived):
         return self.base_dist.entropy() - math.log(2)
 
 
-class HalfNormal(_Folded):
+class HalfNormal(_Folded, TransformedDistribution):
     """The absolute value of a normal variable of mean 0."""
+
+    expand = _expand
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(0, scale, validate_args=False)
@@ -130,8 +133,10 @@ class HalfNormal(_Folded):
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
 
-class HalfCauchy(_Folded):
+class HalfCauchy(_Folded, TransformedDistribution):
     """The absolute value of a Cauchy variable of median 0."""
+
+    expand = _expand
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         base = Cauchy(0, scale, validate_args=False)
@@ -147,13 +152,14 @@ class HalfCauchy(_Folded):
         return self.base_dist.variance
 
 
-class Gumbel(_Derived):
+class Gumbel(TransformedDistribution):
     """The distribution of maxima: exp(-exp(-(x - loc) / scale)) below x."""
 
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     loc: Any
     scale: Any
+    expand = _expand
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -200,7 +206,7 @@ class Gumbel(_Derived):
         return self.scale.log() + (1 + euler_constant)
 
 
-class Weibull(_Derived):
+class Weibull(TransformedDistribution):
     """scale times a power of an exponential variable."""
 
     arg_constraints: ClassVar[Any] = {
@@ -210,6 +216,7 @@ class Weibull(_Derived):
     support = constraints.positive
     scale: Any
     concentration: Any
+    expand = _expand
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
@@ -248,12 +255,13 @@ class Weibull(_Derived):
         )
 
 
-class Pareto(_Derived):
+class Pareto(TransformedDistribution):
     """scale times exp of an exponential variable of rate alpha."""
 
     arg_constraints: ClassVar[Any] = {"alpha": constraints.positive, "scale": constraints.positive}
     alpha: Any
     scale: Any
+    expand = _expand
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -283,7 +291,7 @@ class Pareto(_Derived):
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
 
 
-class Kumaraswamy(_Derived):
+class Kumaraswamy(TransformedDistribution):
     """A probability x with the distribution function 1 - (1 - x ** a) ** b."""
 
     arg_constraints: ClassVar[Any] = {
@@ -293,6 +301,7 @@ class Kumaraswamy(_Derived):
     has_rsample = True  # type: ignore[assignment]
     concentration1: Any
     concentration0: Any
+    expand = _expand
 
     def __init__(
         self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
@@ -336,7 +345,7 @@ class Kumaraswamy(_Derived):
         return t0 + t1 * harmonic - self.concentration1.log() - self.concentration0.log()
 
 
-class InverseGamma(_Derived):
+class InverseGamma(TransformedDistribution):
     """1 / x of a gamma variable x."""
 
     arg_constraints: ClassVar[Any] = {
@@ -345,6 +354,7 @@ class InverseGamma(_Derived):
     support = constraints.positive
     has_rsample = True  # type: ignore[assignment]
     base_dist: Any
+    expand = _expand
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
@@ -382,13 +392,14 @@ class InverseGamma(_Derived):
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
 
-class LogisticNormal(_Derived):
+class LogisticNormal(TransformedDistribution):
     """Probabilities that stick breaking makes of normal variables: one more than there are."""
 
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True  # type: ignore[assignment]
     base_dist: Any
+    expand = _expand
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
