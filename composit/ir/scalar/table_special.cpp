@@ -57,10 +57,10 @@ Expr digamma_value(const Expr& operand) {
     // times infinity.
     const Expr turn = select(is_reflected & ~is_pole, x - rint(x), 0.25);
     const Expr cotangent = pi / call("tan", {turn * pi});
-    const Expr infinity = Expr::constant(DType::float64, std::numeric_limits<double>::infinity());
     const Expr not_a_number =
         Expr::constant(DType::float64, std::numeric_limits<double>::quiet_NaN());
-    const Expr at_pole = select(equal(x, 0), copysign(infinity, -x), not_a_number);
+    // A quotient, not a constant, so that the slope at 0 is infinite too.
+    const Expr at_pole = select(equal(x, 0), -1.0 / x, not_a_number);
     const Expr value =
         select(is_pole, at_pole, select(is_reflected, positive - cotangent, positive));
     return Expr::cast(value, operand.dtype());

@@ -7,6 +7,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+
 import composit._core as _core
 from composit.evaluation import _usual_options
 from composit.torch import assigning, steps
@@ -121,6 +123,15 @@ def values_of(tensor: Any) -> Any:
     if not tensor._has_lazy or not (tensor._lazy.is_known or sees_values(tensor)):
         materialize(tensor)
     return tensor._lazy.evaluated()
+
+
+def known_values_of(tensor: Any) -> Any:
+    """An ndarray of the values where they are in the processor's memory already, else None: a check
+    of them computes nothing and works in captured functions, too."""
+    if not tensor._has_lazy or tensor.device.type != "cpu":
+        return None
+    is_there = tensor._lazy.is_known or sees_values(tensor)
+    return np.asarray(tensor._lazy.evaluated()) if is_there else None
 
 
 def sees_values(tensor: Any) -> bool:

@@ -180,7 +180,8 @@ def _glu(self, dim=-1):
 @operator("logit")
 def _logit(self, eps=None):
     x = self if eps is None else cnp.clip(self, eps, 1 - eps)
-    return cnp.log(x / (1 - x))
+    # Not log(x / (1 - x)), whose slope at 0 and 1 is 0 times infinity; not of -0.
+    return cnp.log(x + 0.0) - cnp.log1p(-x)
 
 
 @operator("nan_to_num")

@@ -33,13 +33,15 @@ def wide(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def with_derivative(x: Array, value: Array, slope: Array) -> Array:
-    """value, whose derivative by x is slope, 0 where that is infinite; value is computed apart."""
-    still = nn.stop_gradient
+    """value, whose derivative by x is slope, 0 where that is NaN; value is computed apart."""
+    still, zero = nn.stop_gradient, cnp.zeros((), x.dtype)
     step = x - still(x)
-    flat = cnp.where(cnp.isfinite(step), step, cnp.zeros((), x.dtype))
-    is_finite = cnp.isfinite(still(slope))
-    slope = cnp.where(is_finite, still(slope), cnp.zeros((), x.dtype))
-    return still(value) + flat * slope
+    flat = cnp.where(cnp.isfinite(step), step, zero)
+    slope = still(slope)
+    made = still(value) + flat * cnp.where(cnp.isfinite(slope), slope, zero)
+    # The root of 0 has the value 0 and an infinite slope, which no product with 0 has.
+    steep = cnp.copysign(cnp.ones((), x.dtype), slope) * cnp.sqrt(flat)
+    return cnp.where(cnp.isinf(slope), made + steep, made)
 
 
 def polynomial(x: Array, coefficients: list[float]) -> Array:
@@ -125,8 +127,14 @@ def entr(x: Array) -> Array:
     x = floating(x)
     is_positive = x > 0
     inner = cnp.where(is_positive, x, cnp.ones((), x.dtype))
-    ends = cnp.where(x < 0, cnp.full((), -np.inf, x.dtype), x * 0)
-    return cnp.where(is_positive, -inner * cnp.log(inner), ends)
+    # At 0 the root has the value 0 and the slope infinity, as -log(x) - 1 has.
+    at_zero = cnp.sqrt(cnp.where(cnp.equal(x, 0), x, cnp.zeros((), x.dtype)) + 0.0)  # not of -0
+    ends = cnp.where(x < 0, cnp.full((), -np.inf, x.dtype), x * 0 + at_zero)
+    # The slope of a logarithm of denormal numbers overflows, that of a multiple does not.
+    is_tiny = inner < 1e-30
+    multiple = cnp.where(is_tiny, inner * 2.0**64, inner)
+    logs = cnp.log(multiple) - cnp.where(is_tiny, 64 * math.log(2), 0.0)
+    return cnp.where(is_positive, -inner * cnp.astype(logs, x.dtype), ends)
 
 
 def xlog1py(x: Any, y: Any) -> Array:

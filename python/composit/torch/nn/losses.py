@@ -10,6 +10,7 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import calling
 from composit.torch.calling import torch_function
+from composit.torch.functions.indexing import from_zero
 
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
@@ -29,7 +30,7 @@ def _multi_margin_loss(
 ) -> Any:  # fmt: skip
     """How far other classes are above the target's less a margin."""
     x = input if input.ndim == 2 else input[None]
-    classes = cnp.reshape(target, (-1,))
+    classes = from_zero(cnp.reshape(target, (-1,)), x.shape[1])
     own = cnp.take_along_axis(x, classes[:, None], axis=1)
     parts = cnp.maximum(margin - own + x, 0) ** p
     if weight is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from composit.torch import calling
-from composit.torch.nn import losses
+from composit.torch.nn import checked_values, losses
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
 
-assert losses  # it fills the table that is read here
+assert checked_values and losses  # they fill the table that is read here
 _old = "size_average=None, reduce=None, reduction=mean"
 
 MSELoss = module_of("MSELoss", "mse_loss", _old)

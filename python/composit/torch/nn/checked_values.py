@@ -1,0 +1,73 @@
+"""Functions of networks that refuse values: probabilities outside [0, 1], classes that are not
+there. Values that are not computed yet are not checked, so that no check cuts a graph in two."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling, dtypes
+from composit.torch.calling import TensorBase
+from composit.torch.materializing import known_values_of
+from composit.torch.nn import functional, losses, pools_and_losses
+
+assert functional and losses and pools_and_losses  # they fill the table of functions
+
+
+def _refuse(text: str) -> None:
+    raise RuntimeError(with_location(text))
+
+
+def _known(tensor: Any) -> Any:
+    return known_values_of(tensor) if isinstance(tensor, TensorBase) else None
+
+
+def _check_probabilities(input: Any, target: Any, *_: Any, **__: Any) -> None:
+    for name, tensor in (("input", input), ("target", target)):
+        values = _known(tensor)
+        if values is not None and not ((values >= 0) & (values <= 1)).all():
+            _refuse(f"all elements of {name} should be between 0 and 1")
+
+
+def _check_target(input: Any, target: Any, p: int = 1, *_: Any, **__: Any) -> None:
+    if p not in (1, 2):
+        raise ValueError(with_location("only p == 1 and p == 2 supported"))
+    values = _known(target)
+    if values is not None and input.ndim and ((values < 0) | (values >= input.shape[-1])).any():
+        _refuse("target out of range")
+
+
+def _check_classes(tensor: Any, num_classes: int = -1) -> None:
+    if not isinstance(tensor, TensorBase):
+        return
+    if tensor.dtype is not dtypes.by_name["int64"]:
+        _refuse("one_hot is only applicable to index tensor of type LongTensor.")
+    if tensor.numel() == 0:
+        if num_classes <= 0:
+            _refuse("Can not infer total number of classes from empty tensor.")
+        return
+    values = _known(tensor)
+    if values is not None and values.min() < 0:
+        _refuse("Class values must be non-negative.")
+    is_small = values is None or num_classes == -1 or values.max() < num_classes
+    if not is_small or num_classes < -1:
+        _refuse("Class values must be smaller than num_classes.")
+
+
+def _checked(name: str, check: Callable[..., None]) -> None:
+    """Puts the check before the function of that name."""
+    function = calling.neural[name]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        check(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    calling.neural[name] = checked
+
+
+_checked("binary_cross_entropy", _check_probabilities)
+_checked("multi_margin_loss", _check_target)
+_checked("one_hot", _check_classes)
