@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
+from composit import _public_names
 from composit._core import LazyTensor, with_location
 from composit.numpy import _casting, _folding, reductions
 from composit.numpy._folding import NoValue
@@ -323,7 +324,7 @@ _core.provide("ufunc", _known.__getitem__)
 
 
 def _by_name(name: str) -> Ufunc | PairUfunc:
-    return _known[name]
+    return _public_names.find("composit.numpy", name)
 
 
 def add_row(row: Any) -> Ufunc:

@@ -347,6 +347,7 @@ const std::vector<Call> calls = {
     CALL(laplace, random::laplace(b, {n})),
     CALL(logistic, random::logistic(b, {n})),
     CALL(gumbel, random::gumbel(b, {n})),
+    CALL(gamma_slope, random::gamma_slope(a, b)),
     CALL(bernoulli, random::bernoulli(b, a, Shape{n})),
     CALL(rademacher, random::rademacher(b, {n}, a.dtype())),
     CALL(randint, random::randint(b, {n}, a, 5)),
