@@ -3,18 +3,19 @@
 #include <cstdint>
 #include <vector>
 
+static double distance(const double* a, const double* b, int64_t d) {
+    double squared = 0;
+    for (int64_t k = 0; k < d; ++k) squared += (a[k] - b[k]) * (a[k] - b[k]);
+    return std::sqrt(squared);
+}
+
 extern "C" double matern(const double* x, const double* y, int64_t n, int64_t d, double scale) {
     const double factor = std::sqrt(5.0) / scale;
     double total = 0;
     for (int64_t i = 0; i < n; ++i) {
         double own = 0;
         for (int64_t j = 0; j < i; ++j) {
-            double squared = 0;
-            for (int64_t k = 0; k < d; ++k) {
-                const double moved = x[i * d + k] - x[j * d + k];
-                squared += moved * moved;
-            }
-            const double r = factor * std::sqrt(squared);
+            const double r = factor * distance(x + i * d, x + j * d, d);
             own += y[j] * (1 + r + r * r * (1.0 / 3)) * std::exp(-r);
         }
         total += y[i] * (2 * own + y[i]);
@@ -31,12 +32,7 @@ extern "C" double matern_gradient(const double* x, const double* y, int64_t n, i
     for (int64_t i = 0; i < n; ++i) {
         double own = 0;
         for (int64_t j = 0; j < i; ++j) {
-            double squared = 0;
-            for (int64_t k = 0; k < d; ++k) {
-                const double moved = x[i * d + k] - x[j * d + k];
-                squared += moved * moved;
-            }
-            const double r = factor * std::sqrt(squared), e = std::exp(-r);
+            const double r = factor * distance(x + i * d, x + j * d, d), e = std::exp(-r);
             const double value = (1 + r + r * r * (1.0 / 3)) * e;
             own += y[j] * value;
             dy[j] += 2 * y[i] * value;

@@ -108,8 +108,7 @@ class Cell : public Counted<Cell> {
     // Writes a number over an element, in memory that nobody else sees, without a node for now.
     // False where it is to be written in another way.
     bool write_element(int64_t place, const Ref<Deferred>& value) const;
-    // The values, where elements were written, of it or of its root, for which there is no node
-    // yet; else empty.
+    // The values, where elements of it were written, for which there is no node yet; else empty.
     ir::ConstantArray written_values() const;
     // Of a view of known values in host memory: a copy of what it shows, without a plan; else
     // empty.

@@ -179,15 +179,13 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
 }
 
 ir::ConstantArray Cell::written_values() const {
-    if (is_written()) return elements_->own;
-    if (!root_ || !root_->is_written() || !find_elements()) return {};
-    return elements_at(root_->elements_->memory.get(), elements_->where, type().dtype,
-                       type().shape);
+    return is_written() ? elements_->own : ir::ConstantArray();
 }
 
 Array Cell::viewed_values() const {
     if (appearance_ && appearance_->is_alias) return source_->viewed_values();
-    if (!root_ || device() > ir::on_cpu) return {};
+    // What was written is in host memory, and has no node yet that would say so.
+    if (!root_ || (!root_->is_written() && device() > ir::on_cpu)) return {};
     if (find_seen())
         return elements_at(root_->elements_->memory.get(), elements_->where, type().dtype,
                            type().shape);

@@ -27,10 +27,12 @@ Tensor own_node(const Tensor& tensor) {
     if (ir::is_constant(tensor.node()))
         return execute::constant_on(ir::constant_array(tensor.node()).value(), device);
     const ir::ConstantArray kept = known(tensor);
-    if (!kept) return nn::stop_gradient(tensor);
-    const Array value = kept.value();
+    return kept ? constant_of_kept(kept.value(), device) : nn::stop_gradient(tensor);
+}
+
+Tensor constant_of_kept(const Array& value, ir::DeviceNumber device) {
     if (value.is_remote()) return execute::constant_on(value, device);
-    // The node has that memory, too.
+    // Views of the constant are made of it, not of its elements, which are not its own.
     const Array shared(value.dtype(), value.shape(), value.owner(), value.mutable_data(), true);
     return execute::constant_on(shared, device);
 }

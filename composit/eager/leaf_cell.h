@@ -14,6 +14,9 @@ namespace composit::eager {
 // there, on the tensor's device.
 Tensor own_node(const Tensor& tensor);
 
+// A constant of a value that a node keeps, and whose memory it goes on to have.
+Tensor constant_of_kept(const Array& value, ir::DeviceNumber device);
+
 // A cell that sees the memory of `source`, and holds an own_node of what is there.
 Ref<Cell> leaf_in(const Ref<Cell>& source);
 

@@ -84,16 +84,8 @@ nb::list materialized(const std::vector<Tensor>& tensors, const execute::Options
         values = execute::evaluate_and_keep(tensors, options);
     }
     nb::list constants;
-    for (size_t i = 0; i < values.size(); ++i) {
-        const ir::Array& value = values[i];
-        // The nodes have that memory, too: views of the constant are made of it, not of its
-        // elements.
-        const ir::Array shared = value.is_remote()
-                                     ? value
-                                     : ir::Array(value.dtype(), value.shape(), value.owner(),
-                                                 value.mutable_data(), true);
-        constants.append(wrap_copy(execute::constant_on(shared, tensors[i].node().device())));
-    }
+    for (size_t i = 0; i < values.size(); ++i)
+        constants.append(wrap_copy(eager::constant_of_kept(values[i], tensors[i].node().device())));
     return constants;
 }
 

@@ -12,7 +12,7 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
 from composit._mismatch import wrong
-from composit.numpy._ufunc import Ufunc, add_row
+from composit.numpy._ufunc import Ufunc
 
 __all__ = ["Expr", "Row", "all_rows", "find_row", "loop", "register"]
 
@@ -64,7 +64,7 @@ def register(
     row = _core.scalar.register_row(
         name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant
     )
-    ufunc = add_row(row)
+    ufunc = Ufunc(row)
     for each in (name, *aliases):
         setattr(cnp, each, ufunc)
     return ufunc

@@ -104,11 +104,7 @@ class Sharer {
         const Block one{loop};
         const auto all = all_statements(loop.body);
         const std::map<int, int> inside = mentions_in(p_, one), assigned = assignments_in(one);
-        const bool may_leave = std::any_of(all.begin(), all.end(), [](const Statement* each) {
-            return each->kind == Kind::stop || each->kind == Kind::go_on ||
-                   each->kind == Kind::leave;
-        });
-        if (may_leave) return {};
+        if (may_exit(loop.body)) return {};
         for (const Statement* each : all) {
             if (!compared_in(*each) || inside.at(each->variable) != 2 ||
                 static_cast<size_t>(each->variable) < p_.parameters)

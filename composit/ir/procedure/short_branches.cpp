@@ -12,13 +12,6 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-bool may_leave(const Block& block) {
-    const auto all = all_statements(block);
-    return std::any_of(all.begin(), all.end(), [](const Statement* each) {
-        return each->kind == Kind::leave || each->kind == Kind::stop || each->kind == Kind::go_on;
-    });
-}
-
 bool is_constant_assignment(const Statement& statement) {
     return statement.kind == Kind::assign && statement.values[0].op() == Op::constant;
 }
@@ -58,7 +51,7 @@ class Shortener {
     }
 
     static bool is_of_same(const Statement& branch, const Statement& next) {
-        if (next.kind != Kind::branch || may_leave(branch.body) || may_leave(branch.otherwise) ||
+        if (next.kind != Kind::branch || may_exit(branch.body) || may_exit(branch.otherwise) ||
             !scalar::structurally_equal(branch.values, next.values))
             return false;
         const std::set<int> read = variables_in(branch.values);
@@ -112,14 +105,14 @@ class Shortener {
             if (is_constant_assignment(block[k]) && block[k].variable == variable)
                 return static_cast<std::ptrdiff_t>(k);
             const Block one{block[k]};
-            if (may_leave(one) || mentions_in(p_, one).contains(variable)) break;
+            if (may_exit(one) || mentions_in(p_, one).contains(variable)) break;
         }
         return -1;
     }
 
     // Whether a block gives a variable a value before it reads it, on all paths.
     bool gives_anew(const Block& block, int variable) const {
-        if (may_leave(block)) return false;
+        if (may_exit(block)) return false;
         for (const Statement& statement : block) {
             const Block one{statement};
             if (!mentions_in(p_, one).contains(variable)) continue;

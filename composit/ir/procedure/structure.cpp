@@ -8,6 +8,13 @@ namespace composit::ir::procedure {
 using Kind = Statement::Kind;
 using scalar::Op;
 
+bool may_exit(const Block& block) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(), [](const Statement* each) {
+        return each->kind == Kind::leave || each->kind == Kind::stop || each->kind == Kind::go_on;
+    });
+}
+
 bool has_own(const Block& block, Kind kind) {
     return std::any_of(block.begin(), block.end(), [kind](const Statement& statement) {
         if (statement.kind == kind) return true;

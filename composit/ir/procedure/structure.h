@@ -56,6 +56,8 @@ Block structured(const Block& block, const Exit& exit);
 
 // Whether a statement within, outside the loops within, satisfies the test.
 bool has_own(const Block& block, Statement::Kind kind);
+// Whether a statement anywhere in it leaves the function, a loop, or an iteration.
+bool may_exit(const Block& block);
 
 // How often each variable is mentioned; how often it is assigned or loaded into.
 std::map<int, int> mentions_in(const Procedure& procedure, const Block& block);

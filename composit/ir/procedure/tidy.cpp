@@ -16,14 +16,6 @@ bool is_copy(const Statement& statement) {
     return statement.kind == Kind::assign && statement.values[0].op() == Op::argument;
 }
 
-bool may_exit(const Block& block) {
-    for (const Statement* statement : all_statements(block))
-        if (statement->kind == Kind::leave || statement->kind == Kind::stop ||
-            statement->kind == Kind::go_on)
-            return true;
-    return false;
-}
-
 // The variables that have a new value at the block's end, whichever way it was reached.
 std::set<int> always_assigned_in(const Block& block) {
     std::set<int> assigned;

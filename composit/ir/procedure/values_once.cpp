@@ -34,8 +34,10 @@ class Numbering {
         for (size_t i = 0; i < block.size(); ++i) {
             Statement& statement = block[i];
             switch (statement.kind) {
-                case Kind::assign:
-                    if (is_known(statement, known)) {
+                case Kind::assign: {
+                    const std::vector<int> holders = holders_of(statement, known);
+                    if (std::find(holders.begin(), holders.end(), statement.variable) !=
+                        holders.end()) {
                         for (const int read : variables_in(statement.values)) --uses_[read];
                         --uses_[statement.variable];
                         --assignments_[statement.variable];
@@ -43,15 +45,15 @@ class Numbering {
                         --i;
                         break;
                     }
-                    if (const int first = find(statement, known);
-                        first >= 0 && may_stand_for(first, block, i)) {
-                        replace(first, block, i);
+                    if (!holders.empty() && may_stand_for(holders[0], block, i)) {
+                        replace(holders[0], block, i);
                         --i;
                         break;
                     }
                     forget(known, {statement.variable});
                     remember(statement, known);
                     break;
+                }
                 case Kind::load:
                 case Kind::take: forget(known, {statement.variable}); break;
                 case Kind::branch: {
@@ -95,25 +97,14 @@ class Numbering {
         known[scalar::structural_hash(statement.values)].push_back({statement.variable, value});
     }
 
-    // Whether its variable has this value already.
-    static bool is_known(const Statement& statement, const Known& known) {
+    // Variables that have the statement's value already.
+    static std::vector<int> holders_of(const Statement& statement, const Known& known) {
+        std::vector<int> found;
         const auto all = known.find(scalar::structural_hash(statement.values));
-        return all != known.end() &&
-               std::any_of(all->second.begin(), all->second.end(), [&](const auto& each) {
-                   return each.first == statement.variable &&
-                          scalar::structurally_equal({each.second}, statement.values);
-               });
-    }
-
-    static int find(const Statement& statement, const Known& known) {
-        if (scalar::arity_of(statement.values[0].op()) == 0) return -1;
-        const auto all = known.find(scalar::structural_hash(statement.values));
-        if (all == known.end()) return -1;
+        if (all == known.end()) return found;
         for (const auto& [variable, value] : all->second)
-            if (variable != statement.variable &&
-                scalar::structurally_equal({value}, statement.values))
-                return variable;
-        return -1;
+            if (scalar::structurally_equal({value}, statement.values)) found.push_back(variable);
+        return found;
     }
 
     // Whether the first variable may stand for the one that is assigned in a place: nothing but

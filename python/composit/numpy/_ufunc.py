@@ -319,19 +319,11 @@ def _is_weak(value: Any) -> bool:
     return type(value) in (bool, int, float, complex)
 
 
-_known: dict[str, Ufunc | PairUfunc] = {}  # by all of their names
-_core.provide("ufunc", _known.__getitem__)
-
-
 def _by_name(name: str) -> Ufunc | PairUfunc:
     return _public_names.find("composit.numpy", name)
 
 
-def add_row(row: Any) -> Ufunc:
-    """The ufunc of a row of the table, under the row's names."""
-    ufunc = Ufunc(row)
-    _known.update(dict.fromkeys((row.name, *row.aliases), ufunc))
-    return ufunc
+_core.provide("ufunc", _by_name)
 
 
 def _as_tensor(value: Any) -> LazyTensor:
@@ -342,12 +334,11 @@ def ufuncs() -> dict[str, Ufunc | PairUfunc]:
     """Every row of the table, by name and by alias, and what NumPy makes of two rows."""
     single: dict[str, Ufunc] = {}
     for row in _core.scalar.all_rows():
-        single |= dict.fromkeys((row.name, *row.aliases), add_row(row))
+        single |= dict.fromkeys((row.name, *row.aliases), Ufunc(row))
     pairs = {
         "divmod": ("divmod_quotient", "divmod_remainder"),
         "frexp": ("frexp_mantissa", "frexp_exponent"),
         "modf": ("modf_fraction", "modf_integer"),
     }
     made = {name: PairUfunc(name, single[a], single[b]) for name, (a, b) in pairs.items()}
-    _known.update(made)
     return {**single, **made}

@@ -66,9 +66,8 @@ _types = {
     "Bool": "bool",
 }  # fmt: skip
 _part = _parts.getter(__name__, (
-    "accelerator", "amp", "backends", "cuda", "distributions", "jit",
-    "multiprocessing", "random", "serialization",
-    "sparse",     "types", "version",
+    "accelerator", "amp", "backends", "cuda", "distributions", "jit", "multiprocessing", "random",
+    "serialization", "sparse", "types", "version",
 ))  # fmt: skip
 
 

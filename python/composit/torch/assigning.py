@@ -14,19 +14,22 @@ def twin_of(tensor: Any) -> Any:
     return None if tensor._twin is None else tensor._twin()
 
 
-def owner_of(tensor: Any) -> Any:
-    """The living tensor that its memory belongs to: what it is a view of, what that was detached
-    from; else itself."""
-    owner = tensor
-    for other in (tensor._root, twin_of(tensor if tensor._root is None else tensor._root)):
-        if other is not None and tensor._lazy.is_in_memory_of(other._lazy):
-            owner = other
-    return owner
+def memory_of(tensor: Any) -> tuple[Any, bool]:
+    """The living tensor in whose memory this one's elements lie, and whether autograd knows of
+    writes through this one."""
+    is_known = True
+    while True:
+        holder = tensor._root
+        if holder is None and tensor._twin is not None:
+            holder, is_known = twin_of(tensor), False
+        if holder is None or not tensor._lazy.is_in_memory_of(holder._lazy):
+            return tensor, is_known
+        tensor = holder
 
 
 def share(tensor: Any, twin: Any) -> None:
     """Remembers a tensor that has the same cell, while it lives."""
-    owner = owner_of(tensor)
+    owner, _ = memory_of(tensor)
     if owner._twins is None:
         owner._twins = []
     twins = owner._twins

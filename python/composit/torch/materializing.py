@@ -120,7 +120,7 @@ def _materialize_now(wanted: Any, with_gradients: bool) -> None:
 
 def values_of(tensor: Any) -> Any:
     """An ndarray of the values, computed now if they were not; not to be written."""
-    if not tensor._has_lazy or not (tensor._lazy.is_known or sees_values(tensor)):
+    if not _has_values(tensor):
         materialize(tensor)
     return tensor._lazy.evaluated()
 
@@ -128,10 +128,13 @@ def values_of(tensor: Any) -> Any:
 def known_values_of(tensor: Any) -> Any:
     """An ndarray of the values where they are in the processor's memory already, else None: a check
     of them computes nothing and works in captured functions, too."""
-    if not tensor._has_lazy or tensor.device.type != "cpu":
+    if not _has_values(tensor) or tensor.device.type != "cpu":
         return None
-    is_there = tensor._lazy.is_known or sees_values(tensor)
-    return np.asarray(tensor._lazy.evaluated()) if is_there else None
+    return np.asarray(tensor._lazy.evaluated())
+
+
+def _has_values(tensor: Any) -> bool:
+    return tensor._has_lazy and (tensor._lazy.is_known or sees_values(tensor))
 
 
 def sees_values(tensor: Any) -> bool:

@@ -176,8 +176,6 @@ class Tensor(Located):
         lazy = self._lazy
         if lazy.is_plain:
             lazy.replaced(nn.stop_gradient(lazy))
-        elif lazy.is_alone:
-            self._lazy, self._root, self._twin = nn.stop_gradient(lazy), None, None
         else:
             root = self._root
             self._lie_in(self, lazy.leaf())
@@ -194,7 +192,7 @@ class Tensor(Located):
     def _lie_in(self, other: Any, lazy: LazyTensor) -> None:
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
         both; autograd tells them apart."""
-        owner = assigning.owner_of(other)
+        owner, _ = assigning.memory_of(other)
         self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
         if owner is not self:
             self._twin = weakref.ref(owner)

@@ -13,19 +13,6 @@ from composit.torch.tape import is_grad_enabled
 from composit.torch.tensor_base import TensorBase
 
 
-def memory_of(tensor: Any) -> tuple[Any, bool]:
-    """The tensor in whose memory this one's elements lie, and whether autograd knows of writes
-    through this one."""
-    is_known = True
-    while True:
-        holder = tensor._root
-        if holder is None and tensor._twin is not None:
-            holder, is_known = assigning.twin_of(tensor), False
-        if holder is None or not tensor._lazy.is_in_memory_of(holder._lazy):
-            return tensor, is_known
-        tensor = holder
-
-
 def is_alias(one: Any, other: Any) -> bool:
     """Whether both see the same elements of one memory."""
     a, b = one._lazy, other._lazy
@@ -56,7 +43,7 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
         value = _cast(value, lazy.dtype)
     if tuple(value.shape) != tuple(lazy.shape):
         value = _broadcast(value, lazy.shape)
-    owner, is_known = memory_of(target)
+    owner, is_known = assigning.memory_of(target)
     held = owner._lazy
     before = None
     is_result = is_recorded(owner) and not owner._is_leaf_with_grad

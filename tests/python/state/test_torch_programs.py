@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import composit.torch as ours
-from composit.torch import backward, calling, writing
+from composit.torch import assigning, backward, calling, writing
 
 PARTS, OF_A_PART = 8, 250
 
@@ -61,7 +61,7 @@ FAULTS = {
     # Writes through .data do not reach what was saved.
     "saved values stay": (backward, "gradients", _of_what_was_saved),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
-    "all is known": (writing, "memory_of", lambda was: lambda x: (was(x)[0], True)),
+    "all is known": (assigning, "memory_of", lambda was: lambda x: (was(x)[0], True)),
     "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
     # Views copy.
     "copies": (calling, "as_views", lambda was: lambda made, _: _copied(made)),
