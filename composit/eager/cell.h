@@ -69,6 +69,9 @@ class Cell : public Counted<Cell> {
     static Ref<Cell> make_alias(Appearance appearance, const Ref<Cell>& source);
     // A view of known values: the path is made when somebody asks. Null where they are not known.
     static Ref<Cell> make_view(BasicPart part, const Ref<Cell>& parent);
+    // Another cell for what `cell` holds, in memory of its own, where its values are known and
+    // there is no node for them yet; else null.
+    static Ref<Cell> make_known_copy(const Cell& cell);
     // An appearance shows its source in another way from now on, to its views, too.
     void show(Appearance appearance) const;
     // Of an alias: writes `value` into `target`, which is this cell or sees it. What the alias is
@@ -94,6 +97,10 @@ class Cell : public Counted<Cell> {
     // An element of known values, by its place in row-major order; null where they are not known,
     // or are to be read in another way.
     Ref<Deferred> element(int64_t place) const;
+    // To be called where somebody reads or writes an element and the values are not known. True
+    // once for what the cell holds: when so many were asked for, in proportion to the size, that
+    // computing all of them costs less than a node for each.
+    bool is_asked_often() const;
     // What it holds, as an operand of deferred numbers; null where it is no known number.
     Ref<Deferred> number() const;
     // Known values, as an operand: where the elements lie that it shows.
@@ -103,6 +110,7 @@ class Cell : public Counted<Cell> {
         const Region* where;
     };
     std::optional<Seen> seen() const;
+    bool has_node() const;  // for what it holds; else one is made when somebody asks
     // Writes known values, of its type, over all elements of a cell that is no view.
     void replace_known(Ref<Deferred> now, ir::ConstantArray values) const;
     // Writes a number over an element, in memory that nobody else sees, without a node for now.
@@ -191,6 +199,7 @@ class Cell : public Counted<Cell> {
     mutable std::atomic<bool> is_pending_{false};
     const uint64_t born_ = ir::nodes_made();  // when it was made
     mutable uint32_t place_ = 0;              // its number, once it was written (see Versions)
+    mutable int64_t asked_ = 0;               // elements, one by one, of values that are not known
     mutable const Cell *next_ = nullptr, *previous_ = nullptr;  // among all living cells
 };
 
@@ -204,7 +213,9 @@ bool is_layout_path(const Tensor& from, const Tensor& to);
 // newest of them, up to a bound. An error of theirs is left to who looks at them.
 // ValueError where a tensor depends on a placeholder.
 std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options = {});
-// The same for a value of which nothing is remembered, but of what lives beside it.
+// The same, but an error is left to who looks.
+void try_look(const Tensor& tensor, const execute::Options& options = {});
+// The same as look for a value of which nothing is remembered, but of what lives beside it.
 Array look_once(const Tensor& tensor, const execute::Options& options = {});
 // What live cells hold that nobody has looked at is computed, up to that bound.
 void settle(const execute::Options& options = {});

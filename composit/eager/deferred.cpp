@@ -372,7 +372,7 @@ void Deferred::make() const {
             const ir::NumberScope number(at.number_);
             at.tensor_ = at.made();
             const ir::Node& node = at.tensor_.node();
-            if (at.kind_ == Kind::written) node.set_place(at.cell_);
+            if (at.cell_ != 0) node.set_place(at.cell_);
             const bool is_new = at.has_number_ && at.kind_ != Kind::literal;
             if (is_new && !node.operands().empty()) node.keep_number(&at.bits_);
             if (at.keeps_value()) node.keep(at.tensor_.output_index(), at.extra_->value);
@@ -384,6 +384,12 @@ void Deferred::make() const {
     }
     if (const auto tell = tell_owner.load(std::memory_order_acquire))
         for (const Ref<const Deferred>& deferred : told) tell(*deferred);
+}
+
+void Deferred::set_place(uint32_t cell) const {
+    const std::lock_guard lock(making());
+    if (tensor_) return tensor_.node().set_place(cell);
+    cell_ = cell_ == 0 || cell_ == cell ? cell : ir::Node::several_places;
 }
 
 void Deferred::become(Tensor tensor) const {

@@ -97,6 +97,9 @@ class Deferred : public Counted<Deferred> {
     // The node gave way to another one of the same value (history.h).
     void follow(const std::function<Tensor(const Tensor&)>& moved) const;
 
+    // A cell (see Versions) that holds it is about to hold something else.
+    void set_place(uint32_t cell) const;
+
     // Whoever stands for it in a front door, to be told of its tensor when that is made.
     void set_owner(void* owner) const { owner_ = owner; }
     void* owner() const { return owner_; }
@@ -124,7 +127,7 @@ class Deferred : public Counted<Deferred> {
     DType dtype_;
     bool is_weak_ = false, has_number_ = true;
     mutable std::atomic<bool> is_made_{false};
-    uint32_t cell_ = 0;
+    mutable uint32_t cell_ = 0;
     mutable uint32_t mark_ = 0;  // Forgetting's
     uint64_t bits_ = 0;          // of what was written: the element before
     int64_t place_ = 0;

@@ -7,6 +7,7 @@
 #include "composit/eager/versions.h"
 #include "composit/ir/device_names.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -70,6 +71,15 @@ Ref<Deferred> Cell::element(int64_t place) const {
     return Deferred::element(elements_->now, dtype, place, at);
 }
 
+bool Cell::is_asked_often() const {
+    constexpr int64_t few = 8, elements_per_node = 64;
+    const Cell& from = *root();
+    if (from.origin() || !from.tensor_) return false;
+    const int64_t size = ir::element_count(from.type().shape);
+    if (++from.asked_ != std::max(few, size / elements_per_node)) return false;
+    return can_be_deferred(from.type().dtype) && may_be_looked_at(from.tensor_);
+}
+
 std::optional<Cell::Seen> Cell::seen() const {
     if (!find_seen()) return {};
     Elements& elements = *elements_;
@@ -77,6 +87,11 @@ std::optional<Cell::Seen> Cell::seen() const {
         elements.where = {0, ir::row_major_strides(type().shape)};
     return Seen{&elements.now, static_cast<const char*>(root()->elements_->memory.get()),
                 &elements.where};
+}
+
+bool Cell::has_node() const {
+    if (!elements_) return true;
+    return find_seen() && elements_->now->is_made();
 }
 
 Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
@@ -87,6 +102,12 @@ Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
     elements->own = std::move(values);
     elements->memory = elements->own.row_major();
     return Ref<Cell>(new Cell(std::move(elements)));
+}
+
+Ref<Cell> Cell::make_known_copy(const Cell& cell) {
+    if (!cell.find_seen() || cell.elements_->now->is_made()) return {};
+    if (cell.root_) return make_known(cell.elements_->now, cell.viewed_values());
+    return make_known(cell.elements_->now, copied(cell.elements_->own));
 }
 
 Ref<Cell> Cell::make_view(BasicPart part, const Ref<Cell>& parent) {
@@ -133,6 +154,7 @@ Ref<Deferred> Cell::number() const {
 bool Cell::own_elements() const {
     if (!find_elements()) return false;
     if (is_written()) {
+        if (place_ == 0) Versions::note(*this);
         if (elements_->now->keeps_value()) {
             elements_->memory.reset();
             elements_->own = copied(elements_->own);

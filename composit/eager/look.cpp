@@ -53,7 +53,16 @@ std::vector<Array> values_known(const std::vector<Tensor>& tensors) {
     return values;
 }
 
-std::vector<Tensor> wanted_beside() { return wanted_for(pending().take(most_pending)); }
+// What live cells hold that nobody has looked at, and what a plan has to compute for it.
+struct Beside {
+    std::vector<Tensor> held = pending().take(most_pending), wanted = wanted_for(held);
+
+    // Once that is computed: small ones are, too, so that what is made of them is known at once.
+    void compute_small_ones() const {
+        for (const Tensor& tensor : held)
+            if (!known(tensor)) compute_small(tensor, most_depth);
+    }
+};
 
 void evaluate_each(const std::vector<Tensor>& tensors, const execute::Options& options) {
     for (const Tensor& tensor : tensors) is_evaluated({tensor}, options);
@@ -61,15 +70,25 @@ void evaluate_each(const std::vector<Tensor>& tensors, const execute::Options& o
 
 }  // namespace
 
+void try_look(const Tensor& tensor, const execute::Options& options) {
+    try {
+        look({tensor}, options);
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 void settle(const execute::Options& options) {
-    const std::vector<Tensor> wanted = wanted_beside();
-    if (!wanted.empty() && !is_evaluated(wanted, options)) evaluate_each(wanted, options);
+    const Beside beside;
+    if (!beside.wanted.empty() && !is_evaluated(beside.wanted, options))
+        evaluate_each(beside.wanted, options);
+    beside.compute_small_ones();
 }
 
 Array look_once(const Tensor& tensor, const execute::Options& options) {
     const ir::ConstantArray value = known(tensor);
     if (value) return value.value();
-    std::vector<Tensor> all = wanted_beside();
+    std::vector<Tensor> all = Beside().wanted;
     if (all.empty()) return execute::evaluate({tensor}, options)[0];
     all.push_back(tensor);
     try {
@@ -89,17 +108,21 @@ Array look_once(const Tensor& tensor, const execute::Options& options) {
 std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options) {
     std::vector<Tensor> wanted = wanted_for(tensors);
     if (!wanted.empty()) {
-        const std::vector<Tensor> beside = wanted_beside();
-        if (beside.empty() && wanted == tensors)
-            return execute::evaluate_and_keep(tensors, options);
+        const Beside beside;
+        if (beside.wanted.empty() && wanted == tensors) {
+            std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
+            beside.compute_small_ones();
+            return values;
+        }
         std::vector<Tensor> all = wanted;
-        all.insert(all.end(), beside.begin(), beside.end());
+        all.insert(all.end(), beside.wanted.begin(), beside.wanted.end());
         // Whose error it was shows when each is evaluated by itself.
         if (!is_evaluated(all, options)) {
             std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
-            evaluate_each(beside, options);
+            evaluate_each(beside.wanted, options);
             return values;
         }
+        beside.compute_small_ones();
     }
     if (wanted.empty()) runtime::backend(options.backend);  // an error if there is none
     std::vector<Array> values = values_known(tensors);

@@ -3,15 +3,12 @@
 #include <utility>
 
 namespace composit::eager {
-namespace {
 
 bool may_be_looked_at(const Tensor& tensor) {
     const ir::Node& node = tensor.node();
     return !node.is_open() && !node.reads_borrowed() && !ir::is_constant(node) &&
            !node.kept(tensor.output_index());
 }
-
-}  // namespace
 
 Pending& pending() {
     static auto& cells = *new Pending;
@@ -21,6 +18,7 @@ Pending& pending() {
 void Pending::put(const Cell& cell, Tensor tensor) {
     tensor.node().count_holders(1);
     cell.elements_.reset();
+    cell.asked_ = 0;
     {
         const std::lock_guard lock(mutex_);
         std::swap(cell.tensor_, tensor);

@@ -8,6 +8,10 @@
 
 namespace composit::eager {
 
+// Whether a value can be computed and is not known: it depends on no placeholder, and is no
+// constant.
+bool may_be_looked_at(const Tensor& tensor);
+
 // Lists through the cells, which cost no memory and find each in no time. Used by any thread.
 class Pending {
   public:

@@ -52,7 +52,10 @@ void Versions::note(const Cell& cell) {
             number = last.fetch_add(1, std::memory_order_relaxed) + 1;
         cell.place_ = number;
     }
-    if (cell.tensor_) cell.tensor_.node().set_place(cell.place_);
+    if (cell.is_written())
+        cell.elements_->now->set_place(cell.place_);
+    else if (cell.tensor_)
+        cell.tensor_.node().set_place(cell.place_);
 }
 
 Tensor Versions::read(const Cell& cell, const std::vector<Tensor>& outputs,

@@ -50,6 +50,8 @@ DifferentiationScope::DifferentiationScope(const std::vector<Tensor>& inputs)
     : inputs_(inputs), around_(std::exchange(innermost, this)) {}
 DifferentiationScope::~DifferentiationScope() { innermost = around_; }
 
+bool DifferentiationScope::is_open() { return innermost != nullptr; }
+
 bool DifferentiationScope::reaches(const Tensor& tensor) {
     for (const DifferentiationScope* scope = innermost; scope; scope = scope->around_)
         if (depends_on(tensor, scope->inputs_)) return true;

@@ -37,6 +37,7 @@ class DifferentiationScope {
     // Whether a gradient goes from the tensor to the inputs of one that goes on. Looks at nodes
     // that were made since it began.
     static bool reaches(const Tensor& tensor);
+    static bool is_open();  // whether one goes on
 
   private:
     const std::vector<Tensor>& inputs_;

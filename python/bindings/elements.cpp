@@ -40,10 +40,21 @@ int64_t place_from(PyObject* key, const ir::Shape& shape) {
     return place;
 }
 
+// Computes what a cell holds where programs ask for many of its elements one by one.
+bool is_looked_at(const eager::Cell& cell) {
+    if (!cell.is_asked_often()) return false;
+    const Tensor tensor = cell.root()->tensor();
+    const Released released;
+    eager::try_look(tensor);
+    return true;
+}
+
 // An element of a known array, or null.
 PyObject* element_of(const LazyTensor& tensor, int64_t place) {
     if (tensor.known_number()) return nullptr;
-    Ref<Deferred> found = tensor.cell()->element(place);
+    const eager::Cell& cell = *tensor.cell();
+    Ref<Deferred> found = cell.element(place);
+    if (!found && is_looked_at(cell)) found = cell.element(place);
     return found ? wrap_number(std::move(found), true).release().ptr() : nullptr;
 }
 
@@ -76,7 +87,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
             const Located located;
             eager::shorten_history();
             const Ref<Deferred> number = known_number_from(value);
-            if (number && eager::write_element(*tensor.cell(), place, number)) return 0;
+            const eager::Cell& cell = *tensor.cell();
+            if (number && eager::write_element(cell, place, number)) return 0;
+            if (number && is_looked_at(cell) && eager::write_element(cell, place, number)) return 0;
         }
     } catch (...) {
         set_python_error();

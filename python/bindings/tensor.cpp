@@ -108,7 +108,7 @@ void reshape_in_place(LazyTensor& self, const std::vector<int64_t>& shape) {
     self.set_cell(std::move(view));
 }
 void recast_in_place(LazyTensor& self, ir::DType dtype) {
-    if (dtype != self.tensor().dtype())
+    if (dtype != self.type().dtype)
         self.set_cell(Cell::make_appearance(bits_as(dtype), self.cell()));
 }
 
@@ -168,7 +168,7 @@ Tensor source_from(nb::handle value, ir::DType dtype) {
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
-    const ir::DType dtype = self.tensor().dtype();
+    const ir::DType dtype = self.type().dtype;
     const Tensor source = source_from(value, dtype);
     if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
     const Tensor written = numpy::set_item(self.tensor(), index, source);
@@ -197,17 +197,18 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     const auto rank = [](const LazyTensor& self) { return self.type().shape.size(); };
     type.def_prop_ro("rank", rank);
     type.def_prop_ro("ndim", rank);
-    type.def_prop_ro("size", [](const LazyTensor& self) { return self.tensor().size(); });
+    type.def_prop_ro("size",
+                     [](const LazyTensor& self) { return ir::element_count(self.type().shape); });
     type.def_prop_ro("itemsize",
-                     [](const LazyTensor& self) { return ir::size_of(self.tensor().dtype()); });
+                     [](const LazyTensor& self) { return ir::size_of(self.type().dtype); });
     type.def_prop_ro("nbytes", [](const LazyTensor& self) {
-        return self.tensor().size() * ir::size_of(self.tensor().dtype());
+        return ir::element_count(self.type().shape) * ir::size_of(self.type().dtype);
     });
     type.def_prop_ro(
         "strides",
         [](const LazyTensor& self) {
             eager::Strides strides = self.cell()->strides();
-            for (int64_t& stride : strides) stride *= ir::size_of(self.tensor().dtype());
+            for (int64_t& stride : strides) stride *= ir::size_of(self.type().dtype);
             return tuple_from(strides);
         },
         "Bytes between neighbours along each axis.");
@@ -218,7 +219,7 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def("check_writeable", &LazyTensor::check_writeable,
              "ValueError, in NumPy's words, where it is read-only.");
     type.def("is_contiguous_in", [](const LazyTensor& self, bool by_columns) {
-        const ir::Shape& shape = self.tensor().shape();
+        const ir::Shape& shape = self.type().shape;
         return by_columns ? eager::is_column_major(shape, self.cell()->strides())
                           : self.cell()->is_row_major();
     });
@@ -226,7 +227,7 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def_prop_ro("location",
                      [](const LazyTensor& self) { return self.tensor().node().location(); });
     type.def_prop_ro(
-        "is_weak", [](const LazyTensor& self) { return self.tensor().type().weak; },
+        "is_weak", [](const LazyTensor& self) { return self.type().weak; },
         "Whether this is a Python scalar, which promotes by its kind only (NEP 50).");
     type.def_prop_ro("node",
                      [](const LazyTensor& self) { return NodeHandle{self.tensor().node_ref()}; });
@@ -238,10 +239,15 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         nb::call_guard<Located>());
 }
 
+// Whether a gradient goes from it to what is differentiated. Without that, no node is asked for.
+bool is_differentiated(const LazyTensor& self) {
+    return ir::DifferentiationScope::is_open() && ir::DifferentiationScope::reaches(self.tensor());
+}
+
 // The values for who computes with them outside of the graph.
 nb::object taken_out(const LazyTensor& self) {
     user_check<TypeError>(
-        !ir::DifferentiationScope::reaches(self.tensor()),
+        !is_differentiated(self),
         "an array of a tensor's values would be a constant, through which no gradient goes, and "
         "the tensor depends on what is differentiated. Use composit's functions, or "
         "composit.nn.stop_gradient(x) where no gradient is wanted.");
@@ -286,19 +292,21 @@ void bind_tensor(nb::module_& module) {
     type.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value").none(),
              nb::call_guard<Located>());
     type.def("__len__", [](const LazyTensor& self) {
-        user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");
-        return self.tensor().shape()[0];
+        user_check<TypeError>(!self.type().shape.empty(), "len() of unsized object");
+        return self.type().shape[0];
     });
     type.def("__hash__", [](const LazyTensor& self) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
     });
     type.def(
         "has_value",
-        [](const LazyTensor& self) { return !numpy::depends_on_placeholder(self.tensor()); },
+        [](const LazyTensor& self) {
+            return self.known_number() || self.cell()->seen() ||
+                   !numpy::depends_on_placeholder(self.tensor());
+        },
         "Whether it can be evaluated: nothing that it depends on is a placeholder.");
     type.def(
-        "is_differentiated",
-        [](const LazyTensor& self) { return ir::DifferentiationScope::reaches(self.tensor()); },
+        "is_differentiated", is_differentiated,
         "Whether a function is being differentiated, and a gradient goes from this tensor to what "
         "it is differentiated by.");
     type.def("evaluated", evaluated, "The values, as an ndarray.");
@@ -312,6 +320,9 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "copied",
         [](const LazyTensor& self, bool by_columns) {
+            if (!self.known_number() && !by_columns)
+                if (Ref<Cell> known = Cell::make_known_copy(*self.cell()))
+                    return wrap_cell(std::move(known));
             return wrap_copy(self.tensor(), by_columns);
         },
         nb::arg("by_columns") = false,
@@ -319,7 +330,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "replaced",
         [](const LazyTensor& self, const Tensor& tensor) {
-            const ir::TensorType& type = self.tensor().type();
+            const ir::TensorType& type = self.type();
             user_check(tensor.shape() == type.shape, "replaced: the tensor has shape ",
                        tensor.shape(), ". Shape ", type.shape, " is required.");
             user_check<TypeError>(tensor.dtype() == type.dtype, "replaced: the tensor has dtype ",
@@ -369,15 +380,24 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "copied_in_order",
         [](const LazyTensor& self) {
-            const ir::Shape& shape = self.tensor().shape();
+            const ir::Shape& shape = self.type().shape;
             eager::Strides strides =
                 eager::elementwise_strides(shape, {{shape, self.cell()->strides()}});
             return wrap_cell(Cell::make(self.tensor(), std::move(strides)));
         },
         "Another object for the same node, whose axes follow each other in memory as its own.");
     type.def_prop_ro(
+        "has_node",
+        [](const LazyTensor& self) {
+            const Deferred* const number = self.known_number();
+            return number ? number->is_made() : self.cell()->has_node();
+        },
+        "Whether there is a node for it; else one is made when somebody asks for it.");
+    type.def_prop_ro(
         "is_known",
-        [](const LazyTensor& self) { return static_cast<bool>(eager::known(self.tensor())); },
+        [](const LazyTensor& self) {
+            return self.known_number() || self.cell()->seen() || eager::known(self.tensor());
+        },
         "Whether its value is there.");
     type.def(
         "alias", [](const LazyTensor& self) { return wrap_cell(Cell::make_alias(self.cell())); },

@@ -47,9 +47,14 @@ def asarray(
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
         a = a.lazy_tensor
     try:
-        if isinstance(a, (list, tuple)) and _holds_tensors(a):
+        if isinstance(a, (list, tuple)):
             found = _core.stacked_numbers(a)
-            a = _stacked(a) if found is None else found
+            if isinstance(found, LazyTensor):
+                if dtype is None and not name:
+                    return found
+                a = found
+            elif _holds_tensors(a):
+                a = _stacked(a)
         if isinstance(a, LazyTensor):
             if dtype is not None and _core.dtype_of(dtype) != a.dtype:
                 a = _c.astype(a, dtype)

@@ -166,6 +166,39 @@ TEST(Cell, elements_are_written_in_place_where_nobody_sees_it) {
     EXPECT_EQ(values_of(execute::evaluate({old})[0]), (Values{1.5, 7, 3.5}));
 }
 
+TEST(Cell, copies_of_what_has_no_node_have_none) {
+    const Ref<Cell> x = Cell::make(line({1.5, 2.5, 3.5}));
+    EXPECT_FALSE(Cell::make_known_copy(*x));
+    ASSERT_TRUE(write_element(*x, 1, Deferred::literal(7.0)));
+    EXPECT_FALSE(x->has_node());
+    const Ref<Cell> copy = Cell::make_known_copy(*x);
+    ASSERT_TRUE(copy);
+    ASSERT_TRUE(write_element(*x, 0, Deferred::literal(8.0)));
+    ASSERT_TRUE(write_element(*copy, 2, Deferred::literal(9.0)));
+    EXPECT_FALSE(copy->has_node());
+    EXPECT_EQ(values_of(x->tensor()), (Values{8, 7, 3.5}));
+    EXPECT_EQ(values_of(copy->tensor()), (Values{1.5, 7, 9}));
+    EXPECT_EQ(x->tensor().node().operand(0), copy->tensor().node().operand(0));
+    EXPECT_TRUE(x->has_node());
+}
+
+TEST(Cell, asked_often_is_said_once_for_what_it_holds) {
+    const auto times_until_said = [](const Cell& cell, int most) {
+        for (int i = 1; i <= most; ++i)
+            if (cell.is_asked_often()) return i;
+        return 0;
+    };
+    const Ref<Cell> x = Cell::make(numpy::apply("exp", {line({1, 2, 3})}));
+    EXPECT_EQ(times_until_said(*x, 100), 8);
+    EXPECT_EQ(times_until_said(*x, 100), 0);
+    x->replace(numpy::apply("sin", {x->tensor()}));
+    EXPECT_EQ(times_until_said(*x, 100), 8);
+    const Ref<Cell> large = Cell::make(numpy::apply("exp", {numpy::zeros({6400})}));
+    EXPECT_EQ(times_until_said(*large, 1000), 100);
+    const Ref<Cell> open = Cell::make(ir::input("x", DType::float64, {3}));
+    EXPECT_EQ(times_until_said(*open, 100), 0);
+}
+
 TEST(Cell, strides_are_numpys) {
     const Ref<Cell> x = Cell::make(ops::reshape(line({1, 2, 3, 4, 5, 6}), {2, 3}));
     const Ref<Cell> turned = Cell::make_view(ops::transpose(x->tensor(), {1, 0}), x);

@@ -56,6 +56,20 @@ def test_what_is_made_of_itself_is_read_once():
     assert gradient((x * x).sum(), x) == [[16, 32]]
 
 
+def test_known_arrays_without_nodes_are_read_before_they_are_written():
+    x = cnp.asarray([1.0, 2.0])
+    x.tolist()
+    x = x * 1
+    y = (x * 3).sum()
+    x[0] = 8.0
+    assert gradient(y, x) == [[3, 3]]
+    z = (x * x).sum()
+    x[1] = 7.0
+    assert gradient(z, x) == [[16, 4]]
+    with pytest.raises(ValueError, match="was written between readings"):
+        gradient(y + z, x)
+
+
 def test_copies_have_places_of_their_own():
     x = cnp.asarray([1.0, 2.0]) * 1
     c = x.copy()
