@@ -69,7 +69,7 @@ def save_of_trace(trace: Any, kind: Any) -> None:
         found += [x for name, value in state.named.items()
                   for x in tensors_in(name, value, kind, needs)]  # fmt: skip
         operands = [(place, held(stands), need) for place, stands, need in found]
-        results = [trace.result_of(first + i) for i in range(len(state.results))]
+        results = [_held(trace, first + i) for i in range(len(state.results))]
         given = [*enumerate(state.operands), *state.named.items()]
         save(record, state.operation.function, operands, results, given)
 

@@ -47,7 +47,10 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
     held = owner._lazy
     before = None
     is_result = is_recorded(owner) and not owner._is_leaf_with_grad
-    if is_result and not (is_known and is_grad_enabled()):
+    is_left = owner._root is not None  # the tensor of this memory lies in other memory now
+    if is_left:
+        held = held.memory()
+    if is_left or (is_result and not (is_known and is_grad_enabled())):
         before = held.copied()
         value = value if has_gradient else nn.stop_gradient(value)
     is_own = owner._is_leaf_with_grad and value.node.is_constant

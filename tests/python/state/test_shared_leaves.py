@@ -189,3 +189,30 @@ def test_exchanged_data_does_not_make_chains():
     with ours.no_grad():
         a.add_(5)
     assert a.tolist() == [5, 5, 5] and b.tolist() == [1, 1, 1]
+
+
+@BOTH
+def test_views_of_memory_that_a_leaf_left_keep_their_gradients(t):
+    w = t.tensor([[-1.5, 0.0, 2.0], [0.5, -2.0, 1.0]]).requires_grad_()
+    view = w.view(-1)[::2]
+    w.data = w.detach() * 0.5
+    with t.no_grad():
+        view.unfold(0, 2, 2)[0].fill_(0.25)
+    assert view.tolist() == [0.25, 0.25, -2]
+    (view * view).sum().backward()
+    assert w.grad.tolist() == [[0.5, 0, 0.5], [0, -4, 0]]
+
+
+@BOTH
+@pytest.mark.parametrize("function", ["exp", "tanh", "sigmoid", "sqrt"])
+def test_results_that_were_saved_stay_when_a_leaf_gets_other_data(t, function):
+    slopes = []
+    for _ in range(3):  # the second time, operations are known by their structure
+        w = t.tensor([2.0, 1.0, 0.25]).requires_grad_()
+        y = getattr(w.clamp(-2, 1.5), function)() * 0.5
+        w.data = w.detach() * 0.5
+        y.sum().backward()
+        slopes.append(w.grad.tolist())
+    x = torch.tensor([1.5, 1.0, 0.25], requires_grad=True)  # clamp asks what is there
+    (getattr(x, function)() * 0.5).sum().backward()
+    assert slopes == [pytest.approx(x.grad.tolist(), rel=1e-6)] * 3
