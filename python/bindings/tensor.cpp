@@ -456,6 +456,13 @@ void bind_tensor(nb::module_& module) {
         "view",
         [](const Tensor& tensor, const LazyTensor& parent) { return wrap_view(tensor, parent); },
         "The object for a tensor that shares memory with `parent`.");
+    module.def(
+        "whole_view",
+        [](const LazyTensor& self) {
+            const Tensor& tensor = self.tensor();
+            return wrap_view(ops::reshape(tensor, tensor.shape()), self);
+        },
+        "A view of all elements, with a node of its own.");
 }
 
 }  // namespace composit::python

@@ -182,7 +182,7 @@ def call_now(
         if function is not places.transfer:
             result = places.joined(result, plain)
         if is_view:
-            result = as_views(result, plain[0])
+            result = as_views(result, plain[0], is_recording)
     except NotSupported:
         raise
     except ValueError as error:
@@ -271,12 +271,15 @@ def of_its_own(lazy: LazyTensor, is_recorded: bool) -> LazyTensor:
     return made
 
 
-def as_views(result: Any, source: LazyTensor) -> Any:
-    """A view's results: elements are tensors without dimensions, which see the source's memory."""
+def as_views(result: Any, source: LazyTensor, is_recorded: bool) -> Any:
+    """A view's results: elements are tensors without dimensions, which see the source's memory. A
+    recorded view of the whole has a node of its own: a leaf may get other data than it."""
+    if isinstance(result, (list, tuple)):
+        return tuple(as_views(part, source, is_recorded) for part in result)
+    if isinstance(result, LazyTensor) and is_recorded and result.is_same(source):
+        return _core.whole_view(source)
     if isinstance(result, LazyScalar):
         return _core.view(result, source)
-    if isinstance(result, (list, tuple)):
-        return tuple(as_views(part, source) for part in result)
     return result
 
 

@@ -39,7 +39,7 @@ class Operation:
         result = _core.called_in_operation(self.function, *plain, **options)  # as call_now does
         result = places.joined(result, plain)
         if self.is_view:
-            return calling.as_views(result, plain[0])
+            return calling.as_views(result, plain[0], state.sources is not None)
         if not isinstance(result, LazyTensor):
             return result
         is_shared = not result.is_plain or any(

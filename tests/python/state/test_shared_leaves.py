@@ -216,3 +216,38 @@ def test_results_that_were_saved_stay_when_a_leaf_gets_other_data(t, function):
     x = torch.tensor([1.5, 1.0, 0.25], requires_grad=True)  # clamp asks what is there
     (getattr(x, function)() * 0.5).sum().backward()
     assert slopes == [pytest.approx(x.grad.tolist(), rel=1e-6)] * 3
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["detached", "data", "whole", "shape", "element"])
+def test_other_names_of_a_leaf_that_were_saved_show_what_they_did(t, name):
+    names = {
+        "detached": lambda w: w.detach(), "data": lambda w: w.data, "whole": lambda w: w[:],
+        "shape": lambda w: w.view(w.shape), "element": lambda w: w[0].view(()).expand(2),
+    }  # fmt: skip
+    found = []
+    for _ in range(3):
+        w = t.tensor([-0.5, 1.5]).requires_grad_()
+        y = names[name](w) * w
+        if name != "element":
+            y = y * w
+        w.data = w.detach() * 0.5
+        y.sum().backward()
+        found.append(w.grad.tolist())
+    # The leaf is saved itself, its other names as they were.
+    old, new = torch.tensor([-0.5, 1.5]), torch.tensor([-0.25, 0.75])
+    if name == "element":
+        expected = old[0] + torch.stack([new.sum(), torch.tensor(0.0)])
+    else:
+        first = old * new if name in ("detached", "data") else (old + new) * new
+        expected = first + old * old
+    assert found == [expected.tolist()] * 3
+
+
+@BOTH
+def test_a_scalar_leaf_and_its_view(t):
+    w = t.tensor(2.0).requires_grad_()
+    y = w.view(()) * w
+    w.data = w.detach() * 0.5
+    y.backward()
+    assert w.grad.item() == 3

@@ -64,7 +64,7 @@ FAULTS = {
     "all is known": (assigning, "memory_of", lambda was: lambda x: (was(x)[0], True)),
     "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
     # Views copy.
-    "copies": (calling, "as_views", lambda was: lambda made, _: _copied(made)),
+    "copies": (calling, "as_views", lambda was: lambda made, *_: _copied(made)),
     # What was written since is no error.
     "unchecked": (backward, "check_saved", lambda was: lambda *_: None),
 }
