@@ -440,6 +440,16 @@ void bind_tensor(nb::module_& module) {
         "Of an alias: writes a value into it, or into a view of it. The gradients of the alias and "
         "of its views flow into the value from now on, those of others that share the memory do "
         "not.");
+    type.def(
+        "hold_back",
+        [](const LazyTensor& self) {
+            const Ref<Cell>& cell = self.cell();
+            if (cell->is_plain()) return cell->replace(nn::stop_gradient(cell->tensor()));
+            cell->show({[](const Tensor& seen) { return nn::stop_gradient(seen); },
+                        [](const Tensor&, const Tensor& written) { return written; }});
+        },
+        nb::call_guard<Located>(),
+        "Of what is no view: no gradient goes through it from now on to what it was made of.");
     module.def(
         "check_overlap",
         [](const LazyTensor& target, const LazyTensor& operand) {

@@ -167,6 +167,8 @@ def replace(target: Any, result: Any, name: str) -> None:
         record = GradFn(record_name(name), operands)
         root = target._root
         if root is not None:
+            if root._record is None and root._is_tainted:  # what is not written stays as it is
+                root._lazy.hold_back()
             root._record = target._record_of_root = GradFn("CopySlices", [root._record, record])
         target._record = record
     elif (

@@ -360,3 +360,38 @@ def test_updates_by_hand_do_not_grow(update, looks):
     (layer(x) ** 2).mean().item()
     for p in layer.parameters():
         assert p.lazy_tensor.node.is_constant
+
+
+# No gradient goes from what was there before to what that was made of.
+PARTS = {
+    "row": lambda t, d, x: d[0].copy_(x),
+    "row assigned": lambda t, d, x: d.__setitem__(0, x),
+    "elements": lambda t, d, x: d.view(-1)[:3].copy_(x),
+    "column": lambda t, d, x: d[:, 0].mul_(x[0]),
+    "twice": lambda t, d, x: (d.__setitem__(0, x), d[1].add_(d[0])),
+    "two views": lambda t, d, x: (
+        d.view(-1).__setitem__(1, x[0]), d.view(3, 2)[2].__setitem__(1, x[1])),
+    "diagonal": lambda t, d, x: d.diagonal().copy_(x[:2]),
+    "mask": lambda t, d, x: d.__setitem__(d > 2, x[0]),
+    "index": lambda t, d, x: d.__setitem__(t.tensor([0]), x),
+}  # fmt: skip
+MADE = {
+    "clone": lambda t, w: w.detach().clone(),
+    "detached": lambda t, w: (w * 3).detach(),
+    "product": lambda t, w: w.detach() * 2,
+    "of a leaf": lambda t, w: w.detach(),
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_is_recorded_leaves_the_rest_without_gradients(part, made):
+    found = []
+    for t in (torch, ours, ours):
+        w = t.tensor([[1.5, 1.5, 0.0], [1.5, 2.5, -0.5]]).requires_grad_()
+        v = t.tensor([-0.5, 1.5, -1.5]).requires_grad_()
+        d = MADE[made](t, w)
+        PARTS[part](t, d, v * 2)
+        ((d * d).sum() + w.sum()).backward()
+        found.append((v.grad.tolist(), w.grad.tolist()))
+    assert found[1:] == [found[0]] * 2
