@@ -193,10 +193,13 @@ class Tensor(Located):
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
         both; autograd tells them apart."""
         owner, _ = assigning.memory_of(other)
+        owner._twin = None  # that one has left this memory: it may come back as another name
         self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
-        if owner is not self:
-            self._twin = weakref.ref(owner)
-            assigning.share(owner, self)
+        if owner is self or owner._root is self:  # the memory of its views is its own again
+            self._twin = None
+            return
+        self._twin = weakref.ref(owner)
+        assigning.share(owner, self)
 
     @property
     def is_leaf(self) -> bool:

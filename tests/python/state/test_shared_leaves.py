@@ -251,3 +251,36 @@ def test_a_scalar_leaf_and_its_view(t):
     w.data = w.detach() * 0.5
     y.backward()
     assert w.grad.item() == 3
+
+
+def came_back(t):
+    """`a` leaves its memory to `d`, and comes back as another name for it."""
+    a, w = t.ones(3), (t.ones(3) * 2).requires_grad_()
+    d = a.detach()
+    a.data = w.detach()
+    w.data = d
+    a.data = w.data
+    with t.no_grad():
+        a.mul_(5)
+    (w * w).sum().backward()
+    return a, d, w, w.grad
+
+
+def views_of_a_leaf_that_came_back(t):
+    w = t.ones(4).requires_grad_()
+    v = w.view(4)
+    w.data = t.zeros(4)
+    u = v.detach()
+    w.data = u
+    with t.no_grad():
+        v.add_(1)
+        u.mul_(3)
+    (w * w).sum().backward()
+    return v, u, w, w.grad
+
+
+@pytest.mark.parametrize("program", [came_back, views_of_a_leaf_that_came_back])
+def test_names_that_come_back_to_a_memory(program):
+    expected = [x.tolist() for x in program(torch)]
+    for _ in range(3):
+        assert [x.tolist() for x in program(ours)] == expected
