@@ -86,7 +86,7 @@ class Writer(Text):
             return name
         if choice == 3:
             return self.draw.choice(
-                ["t.tanh({0})", "-{0}", "{0}.abs()", "{0}.clamp(-2, 2).exp() * 0.1"]
+                ["t.tanh({0}.clamp(-2, 2))", "-{0}", "{0}.abs()", "{0}.clamp(-2, 2).exp() * 0.1"]
             ).format(name)
         return f"({name} {self.draw.choice(['+', '-', '*'])} {self.like(shape, depth - 1)})"
 
@@ -159,7 +159,7 @@ class Writer(Text):
 
     def write_rebind(self):
         name = self.written()
-        text = self.draw.choice(["{0} * 0.5", "t.tanh({0})", "{0} - {0}.mean()", "{0}.detach()"])
+        text = self.draw.choice(["{0} * 0.5", "t.tanh({0}.clamp(-2, 2))", "{0} - {0}.mean()", "{0}.detach()"])
         self.write(f"{name} = {text.format(name)}")
 
     def write_view(self):

@@ -263,11 +263,10 @@ def _result(result: Any, found: list[Any], record: Any, is_tainted: bool, is_vie
 
 
 def of_its_own(lazy: LazyTensor, is_recorded: bool) -> LazyTensor:
-    """The same in other memory. What is recorded has a node of its own, too, so that a value that
-    was saved of the copy is told apart from one of what was copied."""
+    """The same in other memory, with a node of its own, so that a value that was saved of the copy
+    is told apart from one of what was copied. Gradients go through it where it is recorded."""
     made = lazy.copied_in_order()
-    if is_recorded:
-        made.replaced(nn.with_values(lazy, lazy))
+    made.replaced(nn.with_values(lazy, lazy) if is_recorded else _core.own_constant(lazy))
     return made
 
 

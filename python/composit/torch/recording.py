@@ -43,7 +43,9 @@ class Operation:
         if not isinstance(result, LazyTensor):
             return result
         is_shared = not result.is_plain or any(
-            isinstance(value, LazyTensor) and result.is_same(value) for value in plain
+            isinstance(x, LazyTensor) and result.is_same(x)
+            for value in (*plain, *options.values())
+            for x in (value if type(value) in (list, tuple) else (value,))
         )
         return calling.of_its_own(result, state.sources is not None) if is_shared else result
 

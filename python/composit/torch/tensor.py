@@ -156,7 +156,7 @@ class Tensor(Located):
                     with_location("you can only change requires_grad flags of leaf variables.")
                 )
             self._is_tainted = self._is_tainted or self._is_leaf_with_grad
-            self._is_leaf_with_grad = False
+            self._is_leaf_with_grad, self._number = False, 0
             return self
         if is_recorded(self):
             return self
@@ -180,6 +180,7 @@ class Tensor(Located):
             root = self._root
             self._lie_in(self, lazy.leaf())
             if root is not None:
+                self._number = -1
                 _core.share_counter(self, root)
         self._begin_as_leaf()
 

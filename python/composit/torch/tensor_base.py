@@ -24,7 +24,8 @@ class TensorBase(_core.TensorFields):
     _twin: Any  # a reference to the Tensor this was detached from, whose memory it shares
     _twins: Any  # references to those that were detached from this
     _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
-    _number: int  # of a view that a function made with others, from 1 on; else 0
+    _number: int  # of a view that a function made with others, from 1 on; -1: a view that became
+    # a leaf; else 0
     _version: int  # how often its memory was written, also by views of it
     _is_data: bool  # its twin does not count its writes
     _hooks: Any  # of its gradient, where there are some

@@ -92,9 +92,10 @@ def check_writable(target: Any, is_view: bool = False) -> None:
     if not is_grad_enabled():
         return
     if target._is_leaf_with_grad and not is_view:
+        kind = "a view of a leaf" if target._number < 0 else "a leaf"
         raise RuntimeError(
             with_location(
-                "a leaf Variable that requires grad is being used in an in-place operation."
+                f"{kind} Variable that requires grad is being used in an in-place operation."
             )
         )
     root = target if target._root is None else target._root

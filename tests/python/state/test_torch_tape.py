@@ -395,3 +395,34 @@ def test_a_part_that_is_recorded_leaves_the_rest_without_gradients(part, made):
         ((d * d).sum() + w.sum()).backward()
         found.append((v.grad.tolist(), w.grad.tolist()))
     assert found[1:] == [found[0]] * 2
+
+
+COPIES = {
+    "clone": lambda t, x: x.clone(),
+    "copy": lambda t, x: t.zeros(3).copy_(x),
+    "slice": lambda t, x: (made := t.empty(3)).__setitem__(slice(None), x) or made,
+    "one part": lambda t, x: t.cat([x]),
+    "new": lambda t, x: x.detach().clone(),
+}
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_copies_that_were_saved_are_told_apart(copy):
+    found = []
+    for t in (torch, ours, ours):
+        w, x = leaf(t, [1.0, 2.0, 3.0]), t.tensor([2.0, -1.0, 0.5])
+        y = (w * x).sum() + (w * COPIES[copy](t, x) * 10).sum()
+        x.data.mul_(2)
+        y.backward()
+        found.append(w.grad.tolist())
+    assert found == [[24, -12, 6]] * 3
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 1)])
+def test_a_view_that_became_a_leaf_is_refused_as_a_view(shape):
+    for t in (torch, ours):
+        x = leaf(t, [1.0, 2.0, 3.0]).detach().view(shape).requires_grad_()
+        with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad is"):
+            x.fill_(1)
+        x.requires_grad_(False).fill_(1)
+        assert x.sum() == 3
