@@ -159,7 +159,9 @@ class Writer(Text):
 
     def write_rebind(self):
         name = self.written()
-        text = self.draw.choice(["{0} * 0.5", "t.tanh({0}.clamp(-2, 2))", "{0} - {0}.mean()", "{0}.detach()"])
+        text = self.draw.choice(
+            ["{0} * 0.5", "t.tanh({0}.clamp(-2, 2))", "{0} - {0}.mean() * 0.5", "{0}.detach()"]
+        )
         self.write(f"{name} = {text.format(name)}")
 
     def write_view(self):
@@ -213,8 +215,9 @@ class Writer(Text):
     def write_view_write(self):
         name = self.written()
         text, shape = self.view(self.tensors[name])
-        if 0 not in shape:
-            self.write(self.update(f"{name}{text}", shape))
+        if 0 in shape:
+            text, shape = "", self.tensors[name]
+        self.write(self.update(f"{name}{text}", shape))
 
     def write_no_grad(self):
         self.write("with t.no_grad():")

@@ -178,9 +178,14 @@ const Tensor& Cell::tensor() const {
     }
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
+    // One node for what it shows, whoever asked first: elements were told to be parts of it.
+    if (elements_ && elements_->seen && elements_->seen->tensor() == now) {
+        tensor_ = elements_->now->tensor();
+        base_ = now;
+        return tensor_;
+    }
     if (!tensor_) {
-        const bool is_seen = elements_->seen && elements_->seen->tensor() == now;
-        tensor_ = is_seen ? elements_->now->tensor() : elements_->path->shown_of(now);
+        tensor_ = elements_->path->shown_of(now);
         base_ = now;
         return tensor_;
     }

@@ -199,6 +199,17 @@ TEST(Cell, asked_often_is_said_once_for_what_it_holds) {
     EXPECT_EQ(times_until_said(*open, 100), 0);
 }
 
+TEST(Cell, elements_of_a_view_are_parts_of_what_it_holds) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3}));
+    const Ref<Cell> view = Cell::make_view(ops::slice(x->tensor(), {0}, {2}, {1}), x);
+    ASSERT_TRUE(view->element(1));
+    x->replace(line({4, 5, 6}));
+    const Ref<Deferred> element = view->element(1);
+    ASSERT_TRUE(element);
+    EXPECT_EQ(element->number<double>(), 5);
+    EXPECT_TRUE(is_layout_path(view->tensor(), element->tensor()));
+}
+
 TEST(Cell, strides_are_numpys) {
     const Ref<Cell> x = Cell::make(ops::reshape(line({1, 2, 3, 4, 5, 6}), {2, 3}));
     const Ref<Cell> turned = Cell::make_view(ops::transpose(x->tensor(), {1, 0}), x);

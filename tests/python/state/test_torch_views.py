@@ -108,3 +108,22 @@ def test_gradients_go_through_written_views(view, write):
         return x.grad.tolist(), h.tolist(), v.tolist()
 
     assert gradient(ours) == gradient(torch)
+
+
+@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_parts_of_a_view_whose_memory_was_written_are_views(part, look):
+    found = []
+    for t in (torch, ours, ours):
+        w = t.zeros(3)
+        view = [lambda w: w[:2], lambda w: w.view(3, 1)[:, 0], lambda w: w[:]][part](w)
+        w.fill_(2.0)
+        if look:
+            view[1].item()
+        view[0].mul_(5)
+        for element in view.unbind():
+            element.add_(1)
+        for element in view:
+            element.mul_(2)
+        found.append((w.tolist(), view.tolist()))
+    assert found[1:] == [found[0]] * 2
