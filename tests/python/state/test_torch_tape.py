@@ -422,7 +422,7 @@ def test_copies_that_were_saved_are_told_apart(copy):
 def test_a_view_that_became_a_leaf_is_refused_as_a_view(shape):
     for t in (torch, ours):
         x = leaf(t, [1.0, 2.0, 3.0]).detach().view(shape).requires_grad_()
-        with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad is"):
+        with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable"):
             x.fill_(1)
         x.requires_grad_(False).fill_(1)
         assert x.sum() == 3
