@@ -64,6 +64,9 @@ def _registered(name: str):
 
 __getattr__ = _later.getter(
     __name__,
-    ("cg", "flashlight", "graph", "mosaic", "multidigraph", "torch", "types"),
+    (
+        "cg", "flashlight", "graph", "hash", "introspection", "mosaic", "multidigraph", "string",
+        "torch", "types",
+    ),
     otherwise=_registered,
-)
+)  # fmt: skip

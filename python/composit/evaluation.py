@@ -12,7 +12,8 @@ from composit.numpy.creation import asarray
 
 class Cache(dict):
     """Values by tensor, found by the tensor's identity. evaluate(…, cache=) takes from it what was
-    computed before, and adds what it computes; tensors that were written since are computed."""
+    computed before, and adds what it computes; tensors that were written since are computed.
+    cache[x] of a tensor that those are computed from is computed when it is asked for."""
 
     def __init__(self, values: Any = ()) -> None:
         super().__init__()
@@ -23,6 +24,13 @@ class Cache(dict):
     def __setitem__(self, tensor: Any, value: Any) -> None:
         super().__setitem__(tensor, value)
         self._nodes[tensor] = _place(tensor)
+
+    def __missing__(self, tensor: Any) -> Any:
+        if isinstance(tensor, LazyTensor):
+            ends = [known for known in self if isinstance(known, LazyTensor)]
+            if tensor.node in _core.topological_order(ends):
+                return evaluate(tensor, cache=self)
+        raise KeyError(tensor)
 
     def known(self) -> Iterator[tuple[Any, Any]]:
         """The tensors that still are what they were, and their values."""

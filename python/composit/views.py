@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from types import MappingProxyType
 from typing import Any
 
 
-class NodeView(Mapping):
-    """Nodes and their attributes."""
+class NodeView(Mapping, Set):
+    """Nodes and their attributes: a mapping, and a set of nodes."""
 
     def __init__(self, nodes: Mapping[Any, Any]) -> None:
         self._nodes = nodes
@@ -25,21 +25,64 @@ class NodeView(Mapping):
     def __contains__(self, node: Any) -> bool:
         return node in self._nodes
 
-    def __call__(self, data: Any = False, default: Any = None) -> Any:
-        if data is False:
-            return list(self)
-        return list(self.data(data, default))
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:  # what &, |, - and ^ give
+        return set(it)
 
-    def data(self, data: Any = True, default: Any = None) -> Iterator[tuple[Any, Any]]:
+    def __call__(self, data: Any = False, default: Any = None) -> Any:
+        return self if data is False else NodeDataView(self, data, default)
+
+    def data(self, data: Any = True, default: Any = None) -> Any:
         """(node, attributes), or (node, one attribute)."""
-        for node in self:
-            yield node, self[node] if data is True else self[node].get(data, default)
+        return self(data, default)
+
+    def __str__(self) -> str:
+        return str(list(self))
 
     def __repr__(self) -> str:
         return f"NodeView({tuple(self)})"
 
 
-class EdgeView:
+class NodeDataView(Set):
+    """Pairs of nodes and their attributes (data=True), or of one attribute by its name."""
+
+    def __init__(self, nodes: NodeView, data: Any = True, default: Any = None) -> None:
+        self._nodes, self._data, self._default = nodes, data, default
+
+    def __getitem__(self, node: Any) -> Any:
+        attributes = self._nodes[node]
+        return attributes if self._data is True else attributes.get(self._data, self._default)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return ((node, self[node]) for node in self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __contains__(self, pair: Any) -> bool:
+        try:
+            if pair in self._nodes:
+                return True
+        except TypeError:  # a pair with a dictionary
+            pass
+        is_pair = isinstance(pair, tuple) and len(pair) == 2
+        return is_pair and pair[0] in self._nodes and self[pair[0]] == pair[1]
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
+        return set(it)
+
+    def _plain(self) -> dict[Any, Any]:
+        return {node: dict(d) if self._data is True else d for node, d in self}
+
+    def __str__(self) -> str:
+        return str(list(self._plain().items()))
+
+    def __repr__(self) -> str:
+        return f"NodeDataView({self._plain()})"
+
+
+class EdgeView(Set):
     """Edges; iterating gives (source, sink, key)."""
 
     def __init__(self, graph: Any, is_forward: bool) -> None:
@@ -78,6 +121,10 @@ class EdgeView:
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         return ((source, sink, key) for source, sink, key, _ in self._triples(None))
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:  # what &, |, - and ^ give
+        return set(it)
 
     def __len__(self) -> int:
         return self._graph.number_of_edges()

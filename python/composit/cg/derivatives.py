@@ -206,23 +206,28 @@ def apart_from(tensors: list[LazyTensor], is_known: list[bool] | None = None) ->
     ]
 
 
-def local_jacobian(node: Any, child: Any) -> LazyTensor:
-    """The Jacobian of a node's operator with respect to a child, over all the inputs that it is;
-    what the other children are computed from does not count."""
+def local_jacobian(node: Any, child: Any, at: int | None = None) -> LazyTensor:
+    """The Jacobian of a node's operator with respect to a child, over all the inputs that it is,
+    or as its input `at` alone; what the other children are computed from does not count."""
     operator, children = node.ref, node._children
     taken = operator.taken_as_numbers(node._tensor, [one._tensor for one in children])
     known = {id(children[i]) for i in taken}
-    distinct = list({id(one): one for one in children}.values())
-    position = {id(one): i for i, one in enumerate(distinct)}
+    if at is None:
+        distinct = list({id(one): one for one in children}.values())
+        position = {id(one): i for i, one in enumerate(distinct)}
+        places = [position[id(one)] for one in children]
+        at = position[id(child)]
+    else:
+        distinct, places = children, list(range(len(children)))
     given = [one._tensor for one in distinct]
 
     def compute(tensors: list[LazyTensor]) -> LazyTensor:
-        chosen = [tensors[position[id(one)]] for one in children]
+        chosen = [tensors[i] for i in places]
         return applied(operator, children, chosen)
 
     name = child.ref.short_name if hasattr(child.ref, "short_name") else repr(child)
     is_known = [id(one) in known for one in distinct]
-    return jacobian_at(compute, given, position[id(child)], operator, name, is_known)
+    return jacobian_at(compute, given, at, operator, name, is_known)
 
 
 def jacobian_at(

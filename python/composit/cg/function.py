@@ -275,7 +275,9 @@ class Operator(Function):
         """The function of nodes with these values; other operators may be used within."""
         with begun(Session(operator=self)) as session:
             nodes = [
-                InputNode(Place(session.call_id, None, i, variable.name), variable, x, [], True)
+                InputNode.of_call(
+                    Place(session.call_id, None, i, variable.name), variable, x, [], True
+                )
                 for i, (variable, x) in enumerate(zip(self.inputs, tensors))
             ]
             return function(*nodes)

@@ -18,12 +18,15 @@ from composit.evaluation import as_tensor, evaluate
 
 class ModuleGraph(IDObject):
     """The graph of one call: `root` is its result, `value` the result's value. Graphs of different
-    calls differ. `types`: the shape and dtype of each input in this call."""
+    calls differ. `types`: the shape and dtype of each input in this call; without them those of the
+    inputs that the root is computed from, and one number of float64 for others."""
 
-    def __init__(self, call_id: str, module: Any, root: Node, types: list[Any]) -> None:
+    def __init__(
+        self, call_id: str, module: Any, root: Node, types: list[Any] | None = None
+    ) -> None:
         super().__init__(f"{type(self).__name__}_{call_id}_{module.name}")
         self._call_id, self._module, self._root = call_id, module, root
-        self._types = types
+        self._types = _types_of(module, root) if types is None else types
         self._tensor: LazyTensor | None = None
         self._gradients: dict[int, Any] | None = None
 
@@ -212,6 +215,19 @@ class ModuleGraph(IDObject):
 
     def __repr__(self) -> str:
         return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"
+
+
+def _types_of(module: Any, root: Node) -> list[Any]:
+    """The shape and dtype of each of the module's inputs among the leaves of a root."""
+    import numpy as np
+
+    leaves = {id(leaf.ref): leaf._tensor for leaf in get_input_nodes(root)}
+    types = []
+    for one in module.inputs:
+        known = leaves.get(id(one))
+        number = ((), np.dtype("float64"))
+        types.append(number if known is None else (tuple(known.shape), known.dtype))
+    return types
 
 
 def compiled(module: Any, function: Any, examples: list[Any], options: dict[str, Any]) -> Any:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
 from composit.cg.derivatives import local_jacobian
 from composit.cg.progress import current
-from composit.cg.values import described, given_back, stopped, whole
+from composit.cg.values import as_leaf, described, given_back, stopped, whole
 from composit.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from composit.cg.template import Input
 
 
 class IDObject:
@@ -71,6 +74,28 @@ class Node(IDObject, Arithmetic):
     `children` are the nodes that it is computed from. Nodes of one id and value are equal."""
 
     def __init__(
+        self,
+        call_id: str,
+        ref: Any,
+        value: Any,
+        children: list[Node] | None = None,
+        parents: dict[Node, int] | None = None,
+    ) -> None:
+        """A node made by hand, of a value: calls make theirs themselves."""
+        taken = list(children or ())
+        serial = 1 + max((child._place.serial for child in taken), default=-1)
+        what = f"{type(self).__name__} of {described(ref)}"
+        self._made(
+            Place(call_id, None, serial, ref.name),
+            ref,
+            as_leaf(value, getattr(ref, "short_name", ""), what),
+            taken,
+            isinstance(value, LazyTensor),
+        )
+        for parent, position in (parents or {}).items():
+            self.add_parent(parent, position)
+
+    def _made(
         self, place: Place, ref: Any, tensor: LazyTensor, children: list[Node], is_lazy: bool
     ) -> None:
         super().__init__(f"{type(self).__name__}_{place.call_id}_{place.label}")
@@ -81,8 +106,18 @@ class Node(IDObject, Arithmetic):
         self._gradient: LazyTensor | None = None
         self._gradient_dtype: Any = None  # an integer dtype that the derivative may be shown in
         self._parents: list[tuple[Any, int]] = []
+        self._messages: list[tuple[Node, Any]] = []
         for position, child in enumerate(children):
-            child._parents.append((weakref.ref(self), position))
+            child.add_parent(self, position)
+
+    @classmethod
+    def of_call(
+        cls, place: Place, ref: Any, tensor: LazyTensor, children: list[Node], is_lazy: bool
+    ) -> Any:
+        """A node of a call, whose value is a tensor of composit's graph."""
+        made = cls.__new__(cls)
+        made._made(place, ref, tensor, children, is_lazy)
+        return made
 
     @staticmethod
     def makeID(cls: type, call_id: str, ref: Any) -> str:
@@ -149,6 +184,31 @@ class Node(IDObject, Arithmetic):
             raise ValueError(with_location(f"{self!r} is no input of {parent!r}."))
         return self.parents[parent]
 
+    def add_parent(self, parent: Node, input_index: int) -> None:
+        """Notes that a node was computed from this one, as the operator's input of that index."""
+        self._parents.append((weakref.ref(parent), input_index))
+
+    def receive(self, parent: Node, g: Any) -> None:
+        """Takes what a parent sends: its part of the derivative with respect to this node."""
+        if parent not in self.parents:
+            raise ValueError(
+                with_location(
+                    f"receive: {self!r} is no input of {parent!r}. What one of its "
+                    f"{len(self.parents)} parents sends is required."
+                )
+            )
+        self._messages = [one for one in self._messages if one[0] is not parent] + [(parent, g)]
+
+    def received_messages_from_all_parents(self) -> bool:
+        """Whether each parent has sent its part."""
+        return {id(parent) for parent, _ in self._messages} == {id(one) for one in self.parents}
+
+    def update_gvalue(self) -> None:
+        """Makes `gvalue` the sum of what the parents sent, as far as they did."""
+        if self._messages:
+            first, *rest = (g for _, g in self._messages)
+            self._gradient = as_leaf(sum(rest, start=first), "", f"update_gvalue: {self!r}")
+
     def isleaf(self) -> bool:
         """Whether it is computed from nothing."""
         return not self._children
@@ -199,12 +259,14 @@ class OperatorNode(Node):
         """The operator."""
         return self._ref
 
-    def grad(self, child: Node) -> Any:
-        """The operator's Jacobian with respect to a child, of shape value.shape + child.shape."""
-        local = local_jacobian(self, self._checked(child))
+    def grad(self, child: Node | Input) -> Any:
+        """The operator's Jacobian with respect to a child, of shape value.shape + child.shape, or
+        to one of the operator's own variables: what the same child is beside that does not count
+        then."""
+        local = local_jacobian(self, *self._checked(child))
         return self._read(local) if self._is_lazy else given_back(evaluate(local))
 
-    def vjp(self, child: Node) -> Callable[[Any], Any]:
+    def vjp(self, child: Node | Input) -> Callable[[Any], Any]:
         """The function from a derivative with respect to this node, of shape … + value.shape, to
         the part of the child's, of shape … + child.shape."""
         jacobian, rank = self.grad(child), self._tensor.ndim
@@ -221,19 +283,24 @@ class OperatorNode(Node):
 
         return pulled
 
-    def send(self, child: Node, g: Any) -> Any:
+    def send(self, child: Node | Input, g: Any) -> Any:
         """What this node, whose derivative is g, adds to the child's."""
         return self.vjp(child)(g)
 
-    def _checked(self, child: Any) -> Node:
+    def _checked(self, child: Any) -> tuple[Node, int | None]:
+        """The child, and its position where a variable of the operator's says which."""
+        for position, one in enumerate(getattr(self.operator, "inputs", ())):
+            if one is child and position < len(self._children):
+                return self._children[position], position
         if not any(child is one for one in self._children):
             raise ValueError(
                 with_location(
                     f"{self.operator.functional_name}: {described(child)} is no child of this "
-                    f"node. One of its {len(self._children)} children is required."
+                    f"node. One of its {len(self._children)} children, or of the operator's "
+                    "inputs, is required."
                 )
             )
-        return child
+        return child, None
 
 
 def get_all_nodes(root: Node) -> list[Node]:

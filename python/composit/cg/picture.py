@@ -70,28 +70,31 @@ class Picture:
         return f"<Picture of {self.source.count('->')} edges>"
 
 
-def picture_of(root: Node, title: str | None = None) -> Picture:
-    """The picture of the graph that leads to a node; without a title, that of its module."""
-    return Picture(_Drawing(root, title).digraph)
+def picture_of(roots: Node | list[Node], title: str | None = None) -> Picture:
+    """The picture of the graph that leads to a node, or to several; without a title, that of the
+    first one's module."""
+    return Picture(_Drawing(roots if isinstance(roots, list) else [roots], title).digraph)
 
 
 class _Drawing:
     """The nodes by the module calls that they are in, then the edges."""
 
-    def __init__(self, root: Node, title: str | None) -> None:
+    def __init__(self, roots: list[Node], title: str | None) -> None:
         try:
             import graphviz
         except ImportError:
             raise ImportError(
                 with_location("plot_cg: the package graphviz is required (pip install graphviz).")
             ) from None
-        self.root, self.nodes = root, get_all_nodes(root)
+        self.roots = roots
+        every = {id(node): node for root in roots for node in get_all_nodes(root)}
+        self.nodes = list(every.values())
         self.names = {id(node): f"n{i}" for i, node in enumerate(self.nodes)}
         self.clusters: dict[Frame, str] = {}
         self.values = _values(self.nodes)
         self.digraph = graphviz.Digraph("cg")
         if title is None:
-            title = _title(root)
+            title = _title(roots[0])
         self.digraph.attr(label=label_of(title), labelloc="t", fontname="Helvetica")
         self.digraph.attr("node", fontsize="11", height="0.3", margin="0.1,0.05",
                           fontname="Helvetica")  # fmt: skip
@@ -148,7 +151,7 @@ class _Drawing:
         else:
             label = f"{type(node.ref).__name__}→({value})"
             look = {"shape": "box", "style": "rounded"}
-        if node is self.root:
+        if any(node is root for root in self.roots):
             look["peripheries"] = "2"
         digraph.node(self.names[id(node)], label=label_of(label), **look)
 

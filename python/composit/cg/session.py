@@ -39,7 +39,7 @@ class Session:
 
     def input_node(self, ref: Input, tensor: LazyTensor, is_lazy: bool) -> InputNode:
         """A leaf."""
-        node = InputNode(self._place(ref), ref, tensor, [], is_lazy)
+        node = InputNode.of_call(self._place(ref), ref, tensor, [], is_lazy)
         node._is_weak = isinstance(ref, _Valued) and is_number(ref._value)
         return node
 
@@ -48,7 +48,7 @@ class Session:
     ) -> OperatorNode:
         """What an operator made of its children."""
         is_lazy = any(child._is_lazy for child in children)
-        return OperatorNode(self._place(operator), operator, tensor, children, is_lazy)
+        return OperatorNode.of_call(self._place(operator), operator, tensor, children, is_lazy)
 
     def _place(self, ref: Any) -> Place:
         count = self._uses.get(ref.name, 0) + 1

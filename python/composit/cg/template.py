@@ -157,8 +157,8 @@ class Input(TemplateObject):
 class Variable(Input):
     """An input whose value every call is given."""
 
-    def __init__(self, short_name: str) -> None:
-        super().__init__(short_name, "variable")
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "variable")
 
 
 class _Valued(Arithmetic):
@@ -266,8 +266,8 @@ class Parameter(_Valued, Input):  # type: ignore[misc]
     float32 operand it is float32, by NumPy's rules for such numbers. It stays one when it is
     trained. With np.float64(1), or an array, the dtype counts."""
 
-    def __init__(self, short_name: str, init_value: Any = None) -> None:
-        super().__init__(short_name, init_value, "parameter")
+    def __init__(self, name: str, init_value: Any = None) -> None:
+        super().__init__(name, init_value, "parameter")
 
     def assign(self, value: Any) -> None:
         """Another value, from the next call on."""
@@ -296,8 +296,8 @@ class Parameter(_Valued, Input):  # type: ignore[misc]
 class Constant(_Valued, Input):  # type: ignore[misc]
     """An input whose value never changes."""
 
-    def __init__(self, short_name: str, val: Any) -> None:
-        super().__init__(short_name, val, "constant")
+    def __init__(self, name: str, val: Any) -> None:
+        super().__init__(name, val, "constant")
 
     def assign(self, value: Any) -> None:
         """Refused."""

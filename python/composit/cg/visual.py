@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from composit._core import with_location
@@ -24,23 +25,18 @@ def plot_cg(
     wait: float = 0,
     title: str | None = None,
 ) -> Picture:
-    """The graph that leads to a node (or to a ModuleGraph's root), drawn from the inputs to the
-    result: operators as boxes, inputs as ellipses, each with its value; what a call of a module
-    computed is a cluster, with the parameters that only it uses.
+    """The graph that leads to a node (or to a ModuleGraph's root), or to several of them, in lists,
+    tuples and dictionaries however deep; drawn from the inputs to the results: operators as boxes,
+    inputs as ellipses, each with its value; what a call of a module computed is a cluster, with the
+    parameters that only it uses.
 
     The picture is returned, and shown by notebooks. `save_path` writes it, too, in the format of
     its suffix; quiet=False says where. Where there is a display, and `view`, a window opens, and
     the call returns after `wait` seconds. `title` stands above the picture; None: what it is of."""
-    if isinstance(root, ModuleGraph):
-        root = root.root
-    if not isinstance(root, Node):
-        raise TypeError(
-            with_location(
-                f"plot_cg: {described(root)}, of type {type(root).__name__}, is given. A node "
-                "(result.root) or a ModuleGraph is required."
-            )
-        )
-    picture = picture_of(root, title)
+    roots = list(_roots(root))
+    if not roots:
+        raise TypeError(with_location(f"plot_cg: {described(root)} has no node. One is required."))
+    picture = picture_of(roots, title)
     if save_path is not None:
         file = picture.save(save_path)
         if not quiet:
@@ -49,6 +45,24 @@ def plot_cg(
     if view and has_display and shutil.which("dot") is not None:
         _open(picture, wait)
     return picture
+
+
+def _roots(given: Any) -> Iterator[Node]:
+    """The nodes of a result, and of results within results."""
+    if isinstance(given, ModuleGraph):
+        yield given.root
+    elif isinstance(given, Node):
+        yield given
+    elif isinstance(given, (list, tuple, dict)):
+        for one in given.values() if isinstance(given, dict) else given:
+            yield from _roots(one)
+    else:
+        raise TypeError(
+            with_location(
+                f"plot_cg: {described(given)}, of type {type(given).__name__}, is given. A node "
+                "(result.root) or a ModuleGraph, or several in a list, is required."
+            )
+        )
 
 
 def _open(picture: Picture, wait: float) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch.nn.modules import module as hooks
 
 import composit._core as _core
+from composit.flashlight.tensor import Tensor
 
 _set_part: Any = _core.set_current_part  # type: ignore[attr-defined]
 
@@ -40,6 +41,13 @@ def kept_as_they_are(model: Any) -> Iterator[None]:
                 own[name].update(members)
 
 
+def _members(root: torch.nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
+    for part in root.modules():
+        for group in ("_parameters", "_buffers"):
+            for name, tensor in vars(part)[group].items():
+                yield vars(part)[group], name, tensor
+
+
 class ModulePaths:
     """The modules being called on the thread of the trace, outermost first."""
 
@@ -49,6 +57,7 @@ class ModulePaths:
         self._paths: dict[int, str] = {}
         self._names: dict[int, str] = {}
         self._held: list[Any] = []  # so that ids stay theirs
+        self._before: list[tuple[dict[str, Any], str, Any]] = []  # parameters and buffers
 
     @property
     def current(self) -> str:
@@ -62,6 +71,7 @@ class ModulePaths:
     def add(self, root: torch.nn.Module) -> None:
         """Takes the names of a module's parts, weights and buffers."""
         self._held.append(root)
+        self._before += _members(root)
         for path, part in root.named_modules():
             self._paths.setdefault(id(part), path)
         for weights in (root.named_parameters(), root.named_buffers()):
@@ -92,3 +102,11 @@ class ModulePaths:
             entering.remove()
             leaving.remove()
             _set_part("")
+            self._put_back()
+
+    def _put_back(self) -> None:
+        """Parameters and buffers that were replaced by values of the trace, which have no memory,
+        are again what they were."""
+        for members, name, tensor in reversed(self._before):
+            if isinstance(members.get(name), Tensor) and not isinstance(tensor, Tensor):
+                members[name] = tensor

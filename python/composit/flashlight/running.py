@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tag
 from torch._ops import HigherOrderOperator
+from torch.utils._mode_utils import no_dispatch
 
 import composit._core as _core
 from composit import numpy as cnp
@@ -24,6 +25,7 @@ from composit.flashlight.tensor import Tensor
 _DYNAMIC = (Tag.data_dependent_output, Tag.dynamic_output_shape)
 _INDEXED = ("index", "_unsafe_index", "index_put", "index_put_", "_unsafe_index_put")
 _LIFTS = ("lift_fresh", "lift_fresh_copy", "lift")
+_RESIZED = ("resize_", "resize_as_", "set_")
 _OF_METADATA = ("resize_", "set_", "resize_as_", "as_strided_", "t_", "transpose_", "squeeze_",
                 "unsqueeze_", "swapaxes_", "swapdims_", "rename_")  # fmt: skip
 
@@ -37,12 +39,21 @@ def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     given = list(tensors_in((args, kwargs)))
     if name in _LIFTS and not any(isinstance(tensor, Tensor) for tensor in given):
         return tracer.constant(args[0].clone())
+    if Tag.inplace_view in func.tags and isinstance(args[0], Tensor):
+        functional = None if name in _RESIZED else _functional(func)
+        if functional is not None:
+            return _shown_otherwise(tracer, func, functional, args, kwargs)
     if all(tracer.is_constant(tensor) for tensor in given) and not is_random:
         return _by_torch(tracer, func, args, kwargs)
     if name in _INDEXED:
         args = (args[0], _numbered(tracer, args[1]), *args[2:])
-    elif any(tag in func.tags for tag in _DYNAMIC):
-        refuse_values(tracer, str(func))
+    elif any(tag in func.tags for tag in _DYNAMIC) and not _has_classes(name, args, kwargs):
+        if not tracer.run_torch:
+            refuse_values(tracer, str(func))
+        if name == "masked_select":
+            x, mask = torch.broadcast_tensors(*args)
+            return run(tracer, torch.ops.aten.index.Tensor, (x, [mask]), {})
+        return _by_values(tracer, func, args, kwargs)
     if name in _OF_METADATA:
         refuse(tracer, str(func), "the shape of a traced tensor is changed in place.")
     if func._schema.is_mutable:
@@ -60,9 +71,46 @@ def _numbered(tracer: Any, indices: Any) -> list[Any]:
         is_mask = index is not None and index.dtype in (torch.bool, torch.uint8)
         if is_mask and tracer.is_constant(index):
             found += [tracer.constant(numbers) for numbers in index._real.nonzero(as_tuple=True)]
+        elif is_mask and tracer.run_torch:
+            chosen = tracer.value_of(index, "a mask").nonzero(as_tuple=True)
+            found += [tracer.constant(numbers) for numbers in chosen]
         else:
             found.append(index)
     return found
+
+
+def _has_classes(name: str, args: Any, kwargs: Any) -> bool:
+    """Whether it is one_hot with the number of classes, which the values are not asked for."""
+    return name == "one_hot" and kwargs.get("num_classes", (*args, -1)[1]) >= 0
+
+
+def _shown_otherwise(tracer: Any, func: Any, functional: Any, args: Any, kwargs: Any) -> Any:
+    """A value of the trace whose shape is changed in place: it becomes the view that the operator
+    without the underscore gives."""
+    target = args[0]
+    made = run(tracer, functional, args, kwargs)
+    with no_dispatch():
+        func(*args, **kwargs)
+    if tuple(target.shape) != tuple(made.shape) or target.stride() != made.stride():
+        refuse(tracer, str(func), "the shape of a traced tensor is changed in place.")
+    target._twin, target._elements, target._real = made._twin, made._elements, made._real
+    target._depth = made._depth
+    return target
+
+
+def _by_values(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator on the values of its operands, computed by torch now. Only numbers that have no
+    gradient come of that."""
+
+    def known(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        return tracer.value_of(value, str(func)) if isinstance(value, Tensor) else value.detach()
+
+    result = func(*mapped(args, known), **mapped(kwargs, known))
+    if any(x.dtype.is_floating_point or x.dtype.is_complex for x in tensors_in(result)):
+        refuse_values(tracer, str(func))
+    return mapped(result, lambda x: tracer.constant(x) if isinstance(x, torch.Tensor) else x)
 
 
 def _by_torch(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
@@ -308,7 +356,7 @@ def _functional(func: Any) -> Any:
         found = getattr(namespace, name[:-1], None)
         if found is not None and overload in found.overloads():
             return getattr(found, overload)
-        return None
+        return getattr(found, "int", None) if name == "transpose_" else None
     wanted = [a.name for a in func._schema.arguments if a.alias_info is None]
     if len(wanted) == len(func._schema.arguments):
         return None

@@ -19,35 +19,43 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.flashlight import control, functions, places, running
+from composit.evaluation import evaluate
+from composit.flashlight import assigned, control, functions, places, running
 from composit.flashlight.active import current, enter
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Tensor
 from composit.flashlight.tensor import tracer_of as tracer_of
 from composit.nn import stop_gradient
+from composit.numpy import astype
 
 _exporting = [0]
+_before: dict[str, bool] = {}
 _lock = threading.Lock()
+
+
+_FLAGS = ("_is_compiling_flag", "_is_exporting_flag")
 
 
 @contextlib.contextmanager
 def _as_export() -> Iterator[None]:
-    """Says to models what torch.export does: values are not known, so none may decide. The flag is
-    the process's; it stays while any thread traces."""
+    """Says to models what torch.export does: values are not known, so none may decide. The flags
+    are the process's; they stay while any thread traces."""
     flags: Any = torch.compiler
     with _lock:
         _exporting[0] += 1
         if _exporting[0] == 1:
-            _as_export.before = flags._is_exporting_flag  # type: ignore[attr-defined]
-        flags._is_exporting_flag = True
+            _before.update((name, getattr(flags, name)) for name in _FLAGS)
+        for name in _FLAGS:
+            setattr(flags, name, True)
     try:
         yield
     finally:
         with _lock:
             _exporting[0] -= 1
             if not _exporting[0]:
-                flags._is_exporting_flag = _as_export.before  # type: ignore[attr-defined]
+                for name, was in _before.items():
+                    setattr(flags, name, was)
 
 
 class _Mode(TorchDispatchMode):
@@ -64,11 +72,13 @@ class _Mode(TorchDispatchMode):
 class Tracer:
     """The state of one trace: which memory of torch's holds what."""
 
-    def __init__(self, key: Any = None) -> None:
+    def __init__(self, key: Any = None, run_torch: bool = False) -> None:
+        self.run_torch = run_torch  # whether values of inputs are looked at
         self.mode = _Mode(self)
         self.has_gradients = torch.is_grad_enabled()
         self.paths = ModulePaths()
         self.memory = places.Memory(self.paths.name_of)
+        self.data = assigned.Data(self)
         self._key = key
         self._draws = 0
         self.scopes: list[control.Scope] = []  # functions of torch.cond and others, outermost first
@@ -79,7 +89,7 @@ class Tracer:
     def run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """What the operator gives for these arguments, in the trace."""
         with np.errstate(all="ignore"):  # torch reports no errors of floating point
-            return running.run(self, func, args, kwargs)
+            return running.run(self, func, self.data.now(args), self.data.now(kwargs))
 
     # ----- values
 
@@ -149,10 +159,16 @@ class Tracer:
         return Tensor(self, twin, memory, None, len(self.scopes))
 
     def value_of(self, tensor: Tensor, asked: str) -> torch.Tensor:
-        """A constant's value in torch; another's is refused, as a trace computes nothing."""
-        if not self.is_constant(tensor):
+        """A constant's value in torch; another's is computed where `run_torch` says so, and else
+        refused, as a trace computes nothing."""
+        if self.is_constant(tensor):
+            return tensor._real  # type: ignore[return-value]
+        if not self.run_torch or self.scopes:
             refuse_values(self, asked)
-        return tensor._real  # type: ignore[return-value]
+        value = self.read(tensor)
+        is_short = value.dtype.kind == "V"  # NumPy's bfloat16, which torch does not read
+        array = evaluate(astype(value, "float32") if is_short else value)
+        return torch.from_numpy(np.array(array)).to(tensor.dtype)
 
     @property
     def parameters(self) -> dict[str, LazyTensor]:
@@ -192,7 +208,7 @@ def _is_stopped(tensor: torch.Tensor) -> bool:
 
 
 @contextlib.contextmanager
-def trace(*, key: Any = None) -> Iterator[Tracer]:
+def trace(*, key: Any = None, run_torch: bool = False) -> Iterator[Tracer]:
     """While it lasts, operators of torch on this thread compute nothing and make nodes: results are
     flashlight.Tensor, which every function of composit takes.
 
@@ -203,21 +219,25 @@ def trace(*, key: Any = None) -> Iterator[Tracer]:
     Tensors from before the trace are inputs, named after the module that owns them, or tensor_0,
     tensor_1, …; they share their memory and are never written. What is made in the trace and
     depends on none of them is computed by torch, and becomes constants. Random numbers are drawn by
-    `key`, a key of composit.random, or else by one of torch's initial seed. A trace in a trace is
-    the outer one. NotImplementedError, with the operator and the line, where something cannot be
-    traced; torch is as before when the block is left, however it is left.
+    `key`, a key of composit.random, or else by one of torch's initial seed. With `run_torch` a
+    model that asks for values (`if x.sum() > 0`, `.item()`, `x[mask]`, `nonzero`) gets those of
+    these inputs, as when torch runs: the graph is what it computes for them, and for no others that
+    decide otherwise. A trace in a trace is the outer one. NotImplementedError, with the operator
+    and the line, where something cannot be traced; torch is as before when the block is left,
+    however it is left.
     """
     outer = current()
     if outer is not None:
         yield outer
         return
-    tracer = Tracer(key)
+    tracer = Tracer(key, run_torch)
     enter(tracer)
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_as_export())
             stack.enter_context(tracer.paths.watching())
             stack.enter_context(functions.watching())
+            stack.enter_context(assigned.watching())
             stack.enter_context(control.watching())
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(tracer.mode)

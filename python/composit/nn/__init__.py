@@ -21,6 +21,7 @@ from composit.nn.attention import *
 from composit.nn.budget import compile_within
 from composit.nn.checkpoints import *
 from composit.nn.composing import *
+from composit.nn.evaluate import evaluate
 from composit.nn.images import *
 from composit.nn.initializers import *
 from composit.nn.layers import *
@@ -68,6 +69,7 @@ __all__ = [
     "clip_by_global_norm",
     "clip_by_value",
     "compile_within",
+    "evaluate",
     "global_norm",
     "gradient_where",
     "lion",

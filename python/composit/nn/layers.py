@@ -6,6 +6,8 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor
+from composit.nn.attention import multi_head_attention as multi_head_attention
+from composit.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
 
 _c = _core.nn
 

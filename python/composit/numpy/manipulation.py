@@ -155,7 +155,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return _c.broadcast_shapes(*args)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> LazyTensor:
+def astype(x: Any, /, dtype: Any, *, copy: bool = True, device: Any = None) -> LazyTensor:
     """Elements converted, as casting="unsafe"; on a device, where it is given."""
     if device is not None:
         return devices.moved(astype(x, dtype, copy=copy), device)

@@ -7,6 +7,9 @@ from typing import Any
 from composit.tensorgrad.const import DTYPE, device_of
 from composit.tensorgrad.storage import StorageDispatch
 
+# The dtypes of what is not float32 unless one is given.
+_USUAL = {"random_randint": DTYPE.INT64, "arange": DTYPE.INT64}
+
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
@@ -17,13 +20,13 @@ class Creation:
 
     @classmethod
     def _made(cls, name: str, *arguments: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
-        dtype = DTYPE(dtype)
-        data = getattr(StorageDispatch.get(device_of(device)), name)(*arguments, dtype)
-        return cls(data, dtype, device, requires_grad)  # type: ignore[call-arg]
+        kind = DTYPE(_USUAL.get(name, DTYPE.FLOAT32) if dtype is None else dtype)
+        data = getattr(StorageDispatch.get(device_of(device)), name)(*arguments, kind)
+        return cls(data, kind, device, requires_grad)  # type: ignore[call-arg]
 
     @classmethod
     def empty(
-        cls, *shape: Any, dtype: Any = DTYPE.FLOAT32, device: Any = None, requires_grad: bool = True
+        cls, *shape: Any, dtype: Any = None, device: Any = None, requires_grad: bool = True
     ) -> Any:
         """Any numbers."""
         return cls._made("empty", _shape(shape), dtype=dtype, device=device,
@@ -31,7 +34,7 @@ class Creation:
 
     @classmethod
     def zeros(
-        cls, *shape: Any, dtype: Any = DTYPE.FLOAT32, device: Any = None, requires_grad: bool = True
+        cls, *shape: Any, dtype: Any = None, device: Any = None, requires_grad: bool = True
     ) -> Any:
         """Zeros."""
         return cls._made("zeros", _shape(shape), dtype=dtype, device=device,
@@ -39,7 +42,7 @@ class Creation:
 
     @classmethod
     def ones(
-        cls, *shape: Any, dtype: Any = DTYPE.FLOAT32, device: Any = None, requires_grad: bool = True
+        cls, *shape: Any, dtype: Any = None, device: Any = None, requires_grad: bool = True
     ) -> Any:
         """Ones."""
         return cls._made("ones", _shape(shape), dtype=dtype, device=device,
@@ -47,7 +50,7 @@ class Creation:
 
     @classmethod
     def rand(
-        cls, *shape: Any, dtype: Any = DTYPE.FLOAT32, device: Any = None, requires_grad: bool = True
+        cls, *shape: Any, dtype: Any = None, device: Any = None, requires_grad: bool = True
     ) -> Any:
         """Draws between 0 and 1."""
         return cls._made("random_uniform", 0, 1, _shape(shape), dtype=dtype, device=device,
@@ -55,7 +58,7 @@ class Creation:
 
     @classmethod
     def randn(
-        cls, *shape: Any, mu: float = 0.0, sigma: float = 1.0, dtype: Any = DTYPE.FLOAT32,
+        cls, *shape: Any, mu: float = 0.0, sigma: float = 1.0, dtype: Any = None,
         device: Any = None, requires_grad: bool = True,
     ) -> Any:  # fmt: skip
         """Draws of a normal distribution."""
@@ -64,7 +67,7 @@ class Creation:
 
     @classmethod
     def randint(
-        cls, low: int, high: int, shape: Any, dtype: Any = DTYPE.INT64, device: Any = None,
+        cls, low: int, high: int, shape: Any, dtype: Any = None, device: Any = None,
         requires_grad: bool = True,
     ) -> Any:  # fmt: skip
         """Integers from low to high - 1."""
@@ -73,14 +76,14 @@ class Creation:
 
     @classmethod
     def arange(
-        cls, n: int, dtype: Any = DTYPE.INT64, device: Any = None, requires_grad: bool = True
+        cls, n: int, dtype: Any = None, device: Any = None, requires_grad: bool = True
     ) -> Any:
         """0, 1, … n - 1."""
         return cls._made("arange", n, dtype=dtype, device=device, requires_grad=requires_grad)
 
     @classmethod
     def bernoulli(
-        cls, p: float, shape: Any, dtype: Any = DTYPE.FLOAT32, device: Any = None,
+        cls, p: float, shape: Any, dtype: Any = None, device: Any = None,
         requires_grad: bool = True,
     ) -> Any:  # fmt: skip
         """Ones with probability p, zeros."""

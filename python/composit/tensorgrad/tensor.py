@@ -163,13 +163,13 @@ class Tensor(creation.Creation):
             return self
         return self._with(self.numpy(), self.dtype, device, inplace)
 
-    def cpu(self) -> Tensor:
+    def cpu(self, inplace: Any = True) -> Tensor:
         """to("cpu")"""
-        return self.to(DEVICE.CPU)
+        return self.to(DEVICE.CPU, inplace)
 
-    def cuda(self) -> Tensor:
+    def cuda(self, inplace: Any = True) -> Tensor:
         """to("cuda")"""
-        return self.to(DEVICE.CUDA)
+        return self.to(DEVICE.CUDA, inplace)
 
     def copy(self) -> Tensor:
         """A leaf of the same numbers."""

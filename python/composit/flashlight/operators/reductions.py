@@ -107,7 +107,7 @@ def _argmin(self, dim=None, keepdim=False):
     return cnp.argmin(self, axis=dim, keepdims=keepdim)
 
 
-@operator("any")
+@operator("any", "_is_any_true")
 def _any(self):
     return cnp.any(self)
 
@@ -118,7 +118,7 @@ def _any_dim(self, dim=None, keepdim=False):
     return cnp.any(x, axis=axis, keepdims=keepdim)
 
 
-@operator("all")
+@operator("all", "_is_all_true")
 def _all(self):
     return cnp.all(self)
 
