@@ -1,6 +1,23 @@
 // Everything that a C++ program needs: #include "composit/composit.h".
 #pragma once
 
+#include "composit/aten/attention.h"
+#include "composit/aten/convolutions.h"
+#include "composit/aten/dtypes.h"
+#include "composit/aten/embedding.h"
+#include "composit/aten/grid_sample.h"
+#include "composit/aten/line_search.h"
+#include "composit/aten/losses.h"
+#include "composit/aten/normalisation.h"
+#include "composit/aten/number.h"
+#include "composit/aten/optimizers.h"
+#include "composit/aten/pooling.h"
+#include "composit/aten/reductions.h"
+#include "composit/aten/resizing.h"
+#include "composit/aten/schedulers.h"
+#include "composit/aten/signals.h"
+#include "composit/aten/special.h"
+#include "composit/aten/statistics.h"
 #include "composit/base/error.h"
 #include "composit/cg/derived.h"
 #include "composit/cg/jacobians.h"

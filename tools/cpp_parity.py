@@ -1,6 +1,6 @@
 """Checks that composit's functions are the same in Python and in C++: composit.numpy and
-composit::numpy, linalg, fft, polynomial, random and nn. tools/cpp_parity.txt lists those of one
-side, and why.
+composit::numpy, linalg, fft, polynomial, random and nn; and that composit::aten is bound.
+tools/cpp_parity.txt lists those of one side, and why.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ SPACES = {
     "numpy.linalg": ("composit::numpy::linalg", "numpy"),
     "numpy.fft": ("composit::numpy::fft", "numpy"),
     "nn": ("composit::nn", "nn"),
+    # What composit.torch and flashlight call: all of it, so that no formula is Python's alone.
+    "_core.aten": ("composit::aten", "aten"),
     # One set of functions serves all bases there: val(Basis::chebyshev, …) is chebval.
     "numpy.polynomial": ("composit::numpy::polynomial", "numpy"),
 }

@@ -98,15 +98,15 @@ std::vector<int64_t> trailing(size_t count) {
     return axes;
 }
 
-// Flattened windows at the position of their first maximum.
-Tensor first_maxima(const Tensor& windows, size_t count) {
+// What stands in flattened windows where others of their shape have their first maximum.
+Tensor at_first_maxima(const Tensor& windows, const Tensor& values, size_t count) {
     Shape flat(windows.shape().begin(), windows.shape().end() - static_cast<long>(count));
     int64_t width = 1;
     for (size_t d = windows.shape().size() - count; d < windows.shape().size(); ++d)
         width *= windows.shape()[d];
     flat.push_back(width);
-    const Tensor rows = numpy::reshape(windows, flat);
-    return numpy::squeeze(numpy::take_along_axis(rows, numpy::argmax(rows, -1, true), -1), -1);
+    const Tensor first = numpy::argmax(numpy::reshape(windows, flat), -1, true);
+    return numpy::squeeze(numpy::take_along_axis(numpy::reshape(values, flat), first, -1), -1);
 }
 
 std::vector<int64_t> ones(const Tensor& x) {
@@ -150,8 +150,33 @@ Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& output_siz
     const auto axes = lookups(name, x, output_size, channels_last);
     return numpy::one_node(name, {numpy::strong(x)}, [&](const numpy::Tensors& operands) {
         const Tensor windows = seen_windows(channels_first(operands[0], channels_last), axes);
-        return channels_back(first_maxima(windows, axes.size()), channels_last);
+        return channels_back(at_first_maxima(windows, windows, axes.size()), channels_last);
     });
+}
+
+std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
+                                                         const std::vector<int64_t>& output_size,
+                                                         bool channels_last) {
+    constexpr std::string_view name = "adaptive_max_pool_with_indices";
+    user_check<TypeError>(!ir::is_complex(x.dtype()), name, ": x is ", x.dtype(),
+                          ". A real dtype is required.");
+    const auto axes = lookups(name, x, output_size, channels_last);
+    const Tensor places =
+        numpy::one_node(name, {numpy::strong(x)}, [&](const numpy::Tensors& operands) {
+            const Tensor first = channels_first(operands[0], channels_last);
+            const auto count = static_cast<long>(axes.size());
+            const Shape spatial(first.shape().end() - count, first.shape().end());
+            const Tensor windows = seen_windows(first, axes);
+            Shape image(2, 1);
+            image.insert(image.end(), spatial.begin(), spatial.end());
+            const Tensor numbers = seen_windows(
+                numpy::reshape(numpy::arange(ir::element_count(spatial)), image), axes);
+            return channels_back(
+                at_first_maxima(windows, numpy::broadcast_to(numbers, windows.shape()),
+                                axes.size()),
+                channels_last);
+        });
+    return {adaptive_max_pool(x, output_size, channels_last), places};
 }
 
 Tensor global_average_pool(const Tensor& x, bool channels_last) {

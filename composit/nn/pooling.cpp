@@ -288,8 +288,10 @@ Tensor average_pool(const Tensor& x, const PoolOptions& options) {
         const Tensor sum = ops::reduce(Combiner::sum, windows, window_axes(windows, pool.count()));
         const Axes padding =
             per_axis("average_pool", "padding", options.padding, pool.count(), 0, 0);
-        const Tensor sizes = window_sizes(spatial_shape(first, false), pool, padding,
-                                          options.count_include_pad, dtype);
+        const Tensor sizes = options.divisor
+                                 ? numpy::scalar(dtype, *options.divisor)
+                                 : window_sizes(spatial_shape(first, false), pool, padding,
+                                                options.count_include_pad, dtype);
         return channels_back(numpy::apply("divide", {sum, sizes}), options.channels_last);
     });
 }

@@ -4,6 +4,7 @@
 #include "composit/numpy/operand.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct PoolOptions {
     bool ceil_mode = false;
     // average_pool: whether the padding's zeros are counted.
     bool count_include_pad = true;
+    // average_pool's: in place of the number of elements of a window.
+    std::optional<double> divisor = {};
 };
 // Padding is -inf (integers: their least value). The gradient goes to the first maximum of each
 // window. One node.
@@ -53,6 +56,9 @@ struct PoolOptions {
 // The gradient goes to the first maximum.
 [[nodiscard]] Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& output_size,
                                        bool channels_last = false);
+// Also where the elements stand in the flattened spatial axes: int64.
+[[nodiscard]] std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(
+    const Tensor& x, const std::vector<int64_t>& output_size, bool channels_last = false);
 
 // Of all spatial axes, kept with length 1.
 [[nodiscard]] Tensor global_average_pool(const Tensor& x, bool channels_last = false);

@@ -1,6 +1,7 @@
 // The extension composit._core.
 #include "arguments.h"
 #include "arrays.h"
+#include "aten.h"
 #include "bindings.h"
 #include "composit/version.h"
 #include "error_handling.h"
@@ -88,6 +89,8 @@ NB_MODULE(_core, module) {
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");
     bind_nn(nn);
+    nb::module_ aten = module.def_submodule("aten", "composit/aten/*.h");
+    bind_aten(aten);
     nb::module_ mosaic = module.def_submodule("mosaic", "composit/mosaic/*.h");
     bind_mosaic(mosaic);
     nb::module_ cg = module.def_submodule("cg", "composit/cg/*.h");

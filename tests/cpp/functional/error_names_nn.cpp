@@ -48,6 +48,7 @@ std::vector<Call> calls_of_nn() {
     CALL(max_pool_with_indices, nn::max_pool_with_indices(a, {.kernel_size = {n}})),
     CALL(adaptive_average_pool, nn::adaptive_average_pool(a, {n})),
     CALL(adaptive_max_pool, nn::adaptive_max_pool(a, {n}, true)),
+    CALL(adaptive_max_pool_with_indices, nn::adaptive_max_pool_with_indices(a, {n})),
     CALL(global_average_pool, nn::global_average_pool(a)),
     CALL(global_max_pool, nn::global_max_pool(a)),
     CALL(softmin, nn::softmin(a, n)),

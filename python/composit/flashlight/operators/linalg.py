@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from composit import numpy as cnp
-from composit.flashlight.operators.reductions import power_root, root
+from composit.flashlight.operators.reductions import vector_norm
 from composit.flashlight.operators.table import operator
 
 _la = cnp.linalg
@@ -61,23 +60,12 @@ def _logcumsumexp(self, dim):
 
 @operator("_cdist_forward")
 def _cdist(x1, x2, p, compute_mode=None):
-    away = cnp.abs(x1[..., :, None, :] - x2[..., None, :, :])
-    return _norm(away, p)
+    away = x1[..., :, None, :] - x2[..., None, :, :]
+    return vector_norm(away, p, -1)
 
 
 @operator("_pdist_forward")
 def _pdist(self, p=2):
     rows, columns = cnp.triu_indices(self.shape[0], 1)
-    return _norm(cnp.abs(cnp.take(self, rows, axis=0) - cnp.take(self, columns, axis=0)), p)
-
-
-def _norm(away: Any, p: float) -> Any:
-    if p == 2:
-        return root(cnp.sum(away * away, axis=-1))
-    if p == 1:
-        return cnp.sum(away, axis=-1)
-    if p == 0:
-        return cnp.sum(cnp.astype(away != 0, away.dtype), axis=-1)
-    if math.isinf(p):
-        return cnp.max(away, axis=-1)
-    return power_root(away, p, -1)
+    away = cnp.take(self, rows, axis=0) - cnp.take(self, columns, axis=0)
+    return vector_norm(away, p, -1)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit.flashlight.operators.promotion import floating, in_float32, is_floating
 from composit.flashlight.operators.table import operator
+
+_aten = _core.aten
 
 
 def axes(dim: Any) -> Any:
@@ -19,10 +21,7 @@ def axes(dim: Any) -> Any:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-def _summable(x: Any, dtype: Any) -> Any:
-    if dtype is not None:
-        return cnp.astype(x, dtype)
-    return x if is_floating(x.dtype) else cnp.astype(x, "int64")
+_summable = _aten.summable
 
 
 def _flat(self: Any, dim: Any) -> Any:
@@ -74,23 +73,14 @@ def _min(self):
     return cnp.min(self)
 
 
-def _picked(self: Any, indices: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The elements at the indices along dim, and the indices: so gradients go to the first."""
-    if self.ndim == 0:
-        return self, indices
-    wide = cnp.expand_dims(indices, dim) if not keepdim else indices
-    values = cnp.take_along_axis(self, wide, axis=dim)
-    return (values if keepdim else cnp.squeeze(values, dim)), indices
-
-
 @operator("max.dim")
 def _max_dim(self, dim, keepdim=False):
-    return _picked(self, _argmax(self, dim, keepdim), dim, keepdim)
+    return _aten.picked(self, _argmax(self, dim, keepdim), dim, keepdim)
 
 
 @operator("min.dim")
 def _min_dim(self, dim, keepdim=False):
-    return _picked(self, _argmin(self, dim, keepdim), dim, keepdim)
+    return _aten.picked(self, _argmin(self, dim, keepdim), dim, keepdim)
 
 
 @operator("argmax")
@@ -129,22 +119,18 @@ def _all_dim(self, dim=None, keepdim=False):
     return cnp.all(x, axis=axis, keepdims=keepdim)
 
 
-def _correction(unbiased: Any, correction: Any) -> Any:
-    if correction is not None:
-        return correction
-    return 1 if unbiased is None or unbiased else 0
-
-
 @operator("var.correction")
 def _var(self, dim=None, *, correction=None, keepdim=False):
     axis, x = _flat(self, dim)
-    return cnp.var(x, axis=axis, ddof=_correction(None, correction), keepdims=keepdim)
+    return cnp.var(x, axis=axis, ddof=1 if correction is None else correction, keepdims=keepdim)
 
 
 @operator("std.correction")
 def _std(self, dim=None, *, correction=None, keepdim=False):
     axis, x = _flat(self, dim)
-    return root(cnp.var(x, axis=axis, ddof=_correction(None, correction), keepdims=keepdim))
+    return root(
+        cnp.var(x, axis=axis, ddof=1 if correction is None else correction, keepdims=keepdim)
+    )
 
 
 @operator("var", "var.dim")
@@ -173,19 +159,7 @@ def _std_mean(self, dim=None, *, correction=None, keepdim=False):
 
 @operator("logsumexp")
 def _logsumexp(self, dim, keepdim=False):
-    x = floating(self)
-    if x.dtype.kind == "c":
-        raise NotImplementedError("of complex numbers it is not traced yet.")
-    axis = axes(dim)
-    if axis is None or not x.ndim:
-        flat = nn.logsumexp(cnp.reshape(x, (-1,)), 0, False)
-        return cnp.reshape(flat, (1,) * x.ndim) if keepdim else flat
-    if isinstance(axis, int) or len(axis) == 1:
-        return nn.logsumexp(x, axis if isinstance(axis, int) else axis[0], keepdim)
-    top = nn.stop_gradient(cnp.max(x, axis=axis, keepdims=True))
-    top = cnp.where(cnp.isfinite(top), top, cnp.zeros((), x.dtype))
-    total = cnp.log(cnp.sum(cnp.exp(x - top), axis=axis, keepdims=True)) + top
-    return total if keepdim else cnp.squeeze(total, axis)
+    return _aten.logsumexp(self, dim, keepdim)
 
 
 @operator("softmax.int", "special_softmax", "_softmax", dtype=True)
@@ -217,49 +191,12 @@ def _cumprod(self, dim, *, dtype=None):
     return cnp.cumprod(x, axis=dim) if x.ndim else x
 
 
-def root(x: Any) -> Any:
-    """The square root, of slope 0 at 0 as torch has it for norms."""
-    is_zero = x == 0
-    zero, one = cnp.zeros((), x.dtype), cnp.ones((), x.dtype)
-    return cnp.where(is_zero, zero, cnp.sqrt(cnp.where(is_zero, one, x)))
+root, vector_norm = _aten.root, _aten.vector_norm
 
 
 @operator("linalg_vector_norm")
 def _norm_as(self, ord=2, dim=None, keepdim=False, *, dtype=None):
     return vector_norm(self if dtype is None else cnp.astype(self, dtype), ord, dim, keepdim)
-
-
-@in_float32
-def vector_norm(self: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
-    """The norm over axes, or of all elements."""
-    axis, x = _flat(self, dim)
-    size = cnp.abs(x)
-    if ord == 2:
-        return root(cnp.sum(size * size, axis=axis, keepdims=keepdim))
-    if ord == 1:
-        return cnp.sum(size, axis=axis, keepdims=keepdim)
-    if ord == float("inf"):
-        return cnp.max(size, axis=axis, keepdims=keepdim)
-    if ord == float("-inf"):
-        return cnp.min(size, axis=axis, keepdims=keepdim)
-    if ord == 0:
-        return cnp.sum(cnp.astype(x != 0, size.dtype), axis=axis, keepdims=keepdim)
-    return power_root(size, ord, axis, keepdim)
-
-
-def power_root(size: Any, p: float, axis: Any, keepdim: bool = False) -> Any:
-    """The p-norm of absolute values; slopes at zeros are 0, as torch has them."""
-    if p <= 0:
-        return cnp.power(cnp.sum(cnp.power(size, p), axis=axis, keepdims=keepdim), 1 / p)
-    zero, one = cnp.zeros((), size.dtype), cnp.ones((), size.dtype)
-    if p < 1:
-        is_zero = size == 0
-        powers = cnp.where(is_zero, zero, cnp.power(cnp.where(is_zero, one, size), p))
-    else:
-        powers = cnp.power(size, p)
-    total = cnp.sum(powers, axis=axis, keepdims=keepdim)
-    is_zero = total == 0
-    return cnp.where(is_zero, zero, cnp.power(cnp.where(is_zero, one, total), 1 / p))
 
 
 @operator("norm.ScalarOpt_dim")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit.flashlight.operators.table import operator
 
@@ -75,22 +76,5 @@ def _median_all(self):
     return _median(cnp.reshape(self, (-1,)), 0, False)[0]
 
 
-def _running(of_pairs: Any) -> Any:
-    """The best so far and where it stands, the last of equal ones; NaN stays."""
-
-    def row(self: Any, dim: int) -> tuple[Any, Any]:
-        if not self.ndim:
-            return self, cnp.zeros((), "int64")
-        length = self.shape[dim]
-        best = of_pairs.accumulate(self, axis=dim)
-        shape = [-1 if i == dim % self.ndim else 1 for i in range(self.ndim)]
-        numbers = cnp.reshape(cnp.arange(length), shape)
-        is_best = (self == best) | cnp.isnan(self) if self.dtype.kind == "f" else self == best
-        places = cnp.where(is_best, numbers, -1)
-        return best, cnp.maximum.accumulate(places, axis=dim)
-
-    return row
-
-
-operator("cummax")(_running(cnp.maximum))
-operator("cummin")(_running(cnp.minimum))
+operator("cummax")(_core.aten.running_maximum)
+operator("cummin")(_core.aten.running_minimum)

@@ -8,43 +8,27 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit.torch.calling import torch_function
 from composit.torch.functions import indexing
 from composit.torch.given import constant
 from composit.torch.named_results import pair
 
+_aten = _core.aten
+
 
 @torch_function("mode")
 def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element, the lowest of several, and its last place."""
-    x = cnp.moveaxis(input, dim, -1)
-    same = cnp.equal(x[..., :, None], x[..., None, :])
-    count = cnp.sum(cnp.astype(same, "int64"), axis=-1)
-    is_most = cnp.equal(count, cnp.max(count, axis=-1, keepdims=True))
-    order = cnp.argsort(x, axis=-1, kind="stable")
-    first = cnp.argmax(cnp.take_along_axis(is_most, order, axis=-1), axis=-1)[..., None]
-    value = cnp.take_along_axis(x, cnp.take_along_axis(order, first, axis=-1), axis=-1)
-    numbers = cnp.where(cnp.equal(x, value), np.arange(x.shape[-1]), -1)
-    place = cnp.max(numbers, axis=-1, keepdims=True)
-    found = [cnp.take_along_axis(x, place, axis=-1), place]
-    found = [cnp.moveaxis(y, -1, dim) if keepdim else y[..., 0] for y in found]
-    return pair("mode")(*found)
+    return pair("mode")(*_aten.mode(input, dim, keepdim))
 
 
 @torch_function("nanmedian")
 def _nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle of the elements that are numbers, the lower of two."""
-    x = cnp.reshape(input, (-1,)) if dim is None else cnp.moveaxis(input, dim, -1)
-    order = cnp.argsort(x, axis=-1, kind="stable")
-    count = cnp.sum(cnp.astype(~cnp.isnan(x), "int64"), axis=-1, keepdims=True)
-    middle = cnp.maximum(count - 1, 0) // 2
-    place = cnp.take_along_axis(order, middle, axis=-1)
-    found = [cnp.take_along_axis(x, place, axis=-1), place]
-    if dim is None:
-        return found[0][0]
-    found = [cnp.moveaxis(y, -1, dim) if keepdim else y[..., 0] for y in found]
-    return pair("nanmedian")(*found)
+    found = _aten.nanmedian(input, dim, keepdim)
+    return found[0] if dim is None else pair("nanmedian")(*found)
 
 
 @torch_function("nanquantile")
@@ -88,12 +72,7 @@ def _nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
 @torch_function("unravel_index", is_method=False)
 def _unravel_index(indices: Any, shape: Any) -> Any:
     """Places of the flat tensor as those of one of a shape."""
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    found = []
-    for axis in range(len(sizes)):
-        step = math.prod(sizes[axis + 1 :])
-        found.append(indices // step % sizes[axis])
-    return tuple(found)
+    return tuple(_aten.unravel_index(indices, shape))
 
 
 @torch_function("histogram")

@@ -402,28 +402,9 @@ def _interpolate(
 ) -> Any:  # fmt: skip
     """Images of another size: "nearest", "nearest-exact", "linear", "bilinear", "trilinear",
     "bicubic" or "area"."""
-    count = input.ndim - 2
-    if size is None and scale_factor is None:
-        raise ValueError("either size or scale_factor should be defined")
-    if size is not None and scale_factor is not None:
-        raise ValueError("only one of size or scale_factor should be defined")
-    needed = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}.get(mode, count)
-    if needed != count:
-        raise NotImplementedError(
-            f"Got {input.ndim}D input, but {mode} mode needs {needed + 2}D input"
-        )
-    sizes = None if size is None else [size] * count if isinstance(size, int) else list(size)
-    factors = None
-    if scale_factor is not None:
-        is_number = isinstance(scale_factor, (int, float))
-        factors = [float(scale_factor)] * count if is_number else [float(f) for f in scale_factor]
-    if factors is not None and (recompute_scale_factor or mode == "area"):
-        sizes = [int(n * f) for n, f in zip(input.shape[2:], factors)]
-        factors = None
-    options: dict[str, Any] = {"mode": mode, "antialias": antialias}
-    if align_corners is not None:
-        options["align_corners"] = align_corners
-    return nn.interpolate(input, sizes, factors, **options)
+    return _core.aten.interpolate(
+        input, size, scale_factor, mode, align_corners, antialias, recompute_scale_factor
+    )
 
 
 def multi_head_attention_heads(x: Any, heads: int) -> Any:

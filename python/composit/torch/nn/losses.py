@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from composit import numpy as cnp
+import composit._core as _core
 from composit._core import with_location
 from composit.torch import calling
 from composit.torch.calling import torch_function
-from composit.torch.functions.indexing import from_zero
 
+_aten = _core.aten
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
 
@@ -29,15 +27,8 @@ def _multi_margin_loss(
     size_average: Any = None, reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """How far other classes are above the target's less a margin."""
-    x = input if input.ndim == 2 else input[None]
-    classes = from_zero(cnp.reshape(target, (-1,)), x.shape[1])
-    own = cnp.take_along_axis(x, classes[:, None], axis=1)
-    parts = cnp.maximum(margin - own + x, 0) ** p
-    if weight is not None:
-        parts = parts * cnp.take(weight, classes)[:, None]
-    is_own = cnp.equal(np.arange(x.shape[1]), classes[:, None])
-    losses = cnp.sum(cnp.where(is_own, cnp.zeros((), x.dtype), parts), axis=1) / x.shape[1]
-    return _reduced(losses if input.ndim == 2 else losses[0], reduction)
+    number = _aten.reduction_from(reduction, size_average, reduce)
+    return _aten.multi_margin_loss(input, target, p, margin, weight, number)
 
 
 @torch_function("multilabel_margin_loss", **_neural)
@@ -45,16 +36,8 @@ def _multilabel_margin_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """How far classes that are no labels are above those that are, less 1; labels end at -1."""
-    x, labels = (input, target) if input.ndim == 2 else (input[None], target[None])
-    count = x.shape[1]
-    is_before = cnp.equal(cnp.cumsum(cnp.astype(labels < 0, "int64"), axis=1), 0)
-    chosen = cnp.where(is_before, labels, -1)
-    is_label = cnp.any(cnp.equal(chosen[:, :, None], np.arange(count)), axis=1)
-    own = cnp.take_along_axis(x, cnp.maximum(chosen, 0), axis=1)
-    parts = cnp.maximum(1 - own[:, :, None] + x[:, None, :], 0)
-    is_counted = is_before[:, :, None] & ~is_label[:, None, :]
-    losses = cnp.sum(cnp.where(is_counted, parts, cnp.zeros((), x.dtype)), axis=(1, 2)) / count
-    return _reduced(losses if input.ndim == 2 else losses[0], reduction)
+    number = _aten.reduction_from(reduction, size_average, reduce)
+    return _aten.multilabel_margin_loss(input, target, number)
 
 
 def triplet_margin_with_distance_loss(
@@ -105,49 +88,8 @@ def _ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
     reduction: str = "mean", zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
-    """-log of the probability of the targets, over all ways to align them: by the forward
-    recursion, step by step."""
-    x = log_probs if log_probs.ndim == 3 else log_probs[:, None]
-    times, batch, _ = x.shape
-    inputs, lengths = (_numbers(n).reshape(-1) for n in (input_lengths, target_lengths))
-    labels = _numbers(targets)
-    if labels.ndim == 1:
-        ends = np.cumsum(lengths)
-        rows = [labels[end - n : end] for end, n in zip(ends, lengths)]
-    else:
-        rows = [row[:n] for row, n in zip(labels, lengths)]
-    width = 2 * int(max(lengths, default=0)) + 1
-    extended = np.full((batch, width), blank)
-    for i, row in enumerate(rows):
-        extended[i, 1 : 2 * len(row) : 2] = row
-    may_skip = np.zeros((batch, width), bool)
-    may_skip[:, 2:] = (extended[:, 2:] != blank) & (extended[:, 2:] != extended[:, :-2])
-    # Low enough to be no way at all, and finite, so that gradients are.
-    never = -1e30 if np.dtype(x.dtype).itemsize == 8 else -1e20
-    emitted = cnp.take_along_axis(x, np.broadcast_to(extended, (times, batch, width)), axis=2)
-    alpha = cnp.where(np.arange(width) < 2, emitted[0], cnp.full((), never, x.dtype))
-    kept = []
-    for t in range(times):
-        if t:
-            one = cnp.pad(alpha[:, :-1], ((0, 0), (1, 0)), constant_values=never)
-            two = cnp.pad(alpha, ((0, 0), (2, 0)), constant_values=never)[:, :width]
-            two = cnp.where(may_skip, two, cnp.full((), never, x.dtype))
-            alpha = cnp.logaddexp(cnp.logaddexp(alpha, one), two) + emitted[t]
-        kept.append(alpha)
-    last = cnp.stack(kept)[inputs - 1, np.arange(batch)]
-    final = cnp.take_along_axis(last, 2 * lengths[:, None], axis=1)[:, 0]
-    before = cnp.take_along_axis(last, np.maximum(2 * lengths - 1, 0)[:, None], axis=1)[:, 0]
-    before = cnp.where(lengths > 0, before, cnp.full((), never, x.dtype))
-    losses = -cnp.logaddexp(final, before)
-    impossible = losses > -never / 2
-    ends_at = cnp.zeros((), x.dtype) if zero_infinity else cnp.full((), np.inf, x.dtype)
-    losses = cnp.where(impossible, ends_at, losses)
-    if reduction == "mean":
-        return (losses / np.maximum(lengths, 1).astype(np.dtype(x.dtype))).mean()
-    losses = losses if log_probs.ndim == 3 else losses[0]
-    return _reduced(losses, reduction)
-
-
-def _numbers(value: Any) -> Any:
-    """Integers, which decide shapes, as an array."""
-    return np.asarray(value.evaluated() if hasattr(value, "evaluated") else value)
+    """-log of the probability of the targets, over all ways to align them."""
+    number = _aten.reduction_from(reduction)
+    return _aten.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, number, zero_infinity
+    )

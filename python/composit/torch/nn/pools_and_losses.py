@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
@@ -44,14 +44,7 @@ def _lp_pool(count: int) -> None:
     def function(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
-        kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
-        size = 1
-        for length in kernel:
-            size *= length
-        powers = cnp.power(input, norm_type)
-        mean = function_of(f"avg_pool{count}d")(powers, kernel, stride or (), 0, ceil_mode)
-        total = cnp.sign(mean) * cnp.maximum(cnp.abs(mean), 0) * size
-        return cnp.power(total, 1.0 / norm_type)
+        return _core.aten.lp_pool(input, count, norm_type, kernel_size, stride or (), ceil_mode)
 
     define(function, f"lp_pool{count}d", doc="The p-norm of each window.", **_neural)
 
@@ -62,17 +55,9 @@ _lp_pool(3)
 
 # ----- losses
 
-_numbers = {"none": 0, "mean": 1, "sum": 2}
-
 
 def _number(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
-    if size_average is not None or reduce is not None:
-        if reduce is False:
-            return 0
-        return 1 if size_average is None or size_average else 2
-    if reduction not in _numbers:
-        raise ValueError(with_location(f"{reduction} is not a valid value for reduction"))
-    return _numbers[reduction]
+    return _core.aten.reduction_from(reduction, size_average, reduce)
 
 
 def _check_sizes(name: str, input: Any, target: Any) -> None:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+import composit._core as _core
+from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.optim.optimizer import (
     Optimizer,
+    Ruled,
     check_at_least_zero,
     check_betas,
-    decayed,
-    number,
-    zeros_like,
 )
-from composit.torch.optim.parameter_state import Kept, counted
+from composit.torch.optim.parameter_state import Kept
 from composit.torch.tape import enable_grad
 
 
-def _held(state: dict[str, Any], name: str, x: LazyTensor) -> LazyTensor:
-    found = state.get(name)
-    return zeros_like(x) if found is None else found
-
-
-class RMSprop(Optimizer):
+class RMSprop(Ruled):
     """RMSprop (Hinton)."""
 
+    _rule = staticmethod(_core.aten.rmsprop)
     kept_numbers = ("step",)
     counts_apart = True
 
@@ -47,33 +41,11 @@ class RMSprop(Optimizer):
 
     numbers_are_of_groups = True
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The learning rate"""
-        return {"lr": number(group["lr"])}
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - lr * gradient / root of the mean square"""
-        gradient = decayed(x, gradient, group)
-        alpha = group["alpha"]
-        square = _held(state, "square_avg", x) * alpha + gradient * gradient * (1 - alpha)
-        state["square_avg"] = square
-        if group["centered"]:
-            mean = _held(state, "grad_avg", x)
-            mean = mean + (gradient - mean) * (1 - alpha)
-            state["grad_avg"] = mean
-            square = square - mean * mean
-        direction = gradient / (cnp.sqrt(square) + group["eps"])
-        if group["momentum"]:
-            direction = _held(state, "momentum_buffer", x) * group["momentum"] + direction
-            state["momentum_buffer"] = direction
-        return x - direction * group["lr"]
-
-
-class Adagrad(Optimizer):
+class Adagrad(Ruled):
     """Adagrad (Duchi et al. 2011)."""
 
+    _rule = staticmethod(_core.aten.adagrad)
     kept_numbers = ("step",)
 
     def __init__(
@@ -93,27 +65,11 @@ class Adagrad(Optimizer):
                 start = calling.functions["full_like"](parameter, initial_accumulator_value)
                 dict.update(self.state[parameter], step=Kept(0), sum=start)
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The learning rate of this step"""
-        step = counted(state)
-        return {"_rate": number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])}
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - lr * gradient / root of the sum of squares"""
-        gradient = decayed(x, gradient, group)
-        total = state.get("sum")
-        if total is None:  # of a parameter that was added later
-            total = zeros_like(x) + group["initial_accumulator_value"]
-        total = total + gradient * gradient
-        state["sum"] = total
-        return x - gradient / (cnp.sqrt(total) + group["eps"]) * group["_rate"]
-
-
-class Adadelta(Optimizer):
+class Adadelta(Ruled):
     """Adadelta (Zeiler 2012)."""
 
+    _rule = staticmethod(_core.aten.adadelta)
     kept_numbers = ("step",)
     counts_apart = True
 
@@ -132,27 +88,11 @@ class Adadelta(Optimizer):
 
     numbers_are_of_groups = True
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The learning rate"""
-        return {"lr": number(group["lr"])}
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - lr * gradient * root(mean square of steps / mean square of gradients)"""
-        gradient = decayed(x, gradient, group)
-        rho, eps = group["rho"], group["eps"]
-        square = _held(state, "square_avg", x) * rho + gradient * gradient * (1 - rho)
-        steps = _held(state, "acc_delta", x)
-        delta = cnp.sqrt(steps + eps) / cnp.sqrt(square + eps) * gradient
-        state["square_avg"] = square
-        state["acc_delta"] = steps * rho + delta * delta * (1 - rho)
-        return x - delta * group["lr"]
-
-
-class Adamax(Optimizer):
+class Adamax(Ruled):
     """Adam by the largest gradient (Kingma and Ba 2015)."""
 
+    _rule = staticmethod(_core.aten.adamax)
     kept_numbers = ("step",)
 
     def __init__(
@@ -168,27 +108,11 @@ class Adamax(Optimizer):
             "capturable": capturable,
         })  # fmt: skip
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The learning rate without the mean's bias"""
-        step = counted(state)
-        return {"_rate": number(group["lr"]) / (1 - group["betas"][0] ** step)}
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - lr * mean / largest gradient so far, which fades"""
-        gradient = decayed(x, gradient, group)
-        beta1, beta2 = group["betas"]
-        mean = _held(state, "exp_avg", x)
-        mean = mean + (gradient - mean) * (1 - beta1)
-        largest = cnp.maximum(_held(state, "exp_inf", x) * beta2, cnp.abs(gradient) + group["eps"])
-        state["exp_avg"], state["exp_inf"] = mean, largest
-        return x - mean / largest * group["_rate"]
-
-
-class Rprop(Optimizer):
+class Rprop(Ruled):
     """Steps by the gradients' signs (Riedmiller and Braun 1993)."""
 
+    _rule = staticmethod(_core.aten.rprop)
     kept_numbers = ("step",)
     counts_apart = True
 
@@ -207,31 +131,11 @@ class Rprop(Optimizer):
 
     numbers_are_of_groups = True
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """None: the learning rate is where sizes begin"""
-        return {}
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - sign(gradient) * a step that grows while the sign stays"""
-        gradient = decayed(x, gradient, group)
-        before = _held(state, "prev", x)
-        size = state.get("step_size")
-        size = cnp.full(tuple(x.shape), group["lr"], x.dtype) if size is None else size
-        small, large = group["etas"]
-        agreement = gradient * before
-        turned = agreement < 0
-        factor = cnp.where(turned, small, cnp.where(agreement > 0, large, 1.0))
-        size = cnp.clip(size * cnp.astype(factor, x.dtype), *group["step_sizes"])
-        gradient = cnp.where(turned, cnp.zeros((), x.dtype), gradient)
-        state["prev"], state["step_size"] = gradient, size
-        return x - cnp.sign(gradient) * size
-
-
-class ASGD(Optimizer):
+class ASGD(Ruled):
     """Stochastic gradient descent, averaged (Polyak and Juditsky 1992)."""
 
+    _rule = staticmethod(_core.aten.asgd)
     kept_numbers = ("step", "eta", "mu")
 
     def __init__(
@@ -245,29 +149,6 @@ class ASGD(Optimizer):
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
             "capturable": capturable,
         })  # fmt: skip
-
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The rate of this step, which shrinks, and the weight of the average"""
-        step = counted(state)
-        rate, fade = number(group["lr"]), group["lambd"]
-        eta, mu = dict.get(state, "eta", rate), dict.get(state, "mu", 1.0)
-        after = rate / (1 + fade * rate * step) ** group["alpha"]
-        dict.__setitem__(state, "eta", Kept(after) if isinstance(after, float) else after)
-        dict.__setitem__(state, "mu", Kept(1 / max(1, step - group["t0"])))
-        eta = float(eta) if isinstance(eta, float) else eta
-        return {"_rate": eta, "_faded": 1 - fade * eta, "_mu": float(mu)}
-
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """A step of a rate that shrinks; the state keeps the average"""
-        gradient = decayed(x, gradient, group)
-        x = x * group["_faded"] - gradient * group["_rate"]
-        average = _held(state, "ax", x)
-        # A choice of values, so that steps before and after t0 have one structure.
-        is_first = cnp.equal(group["_mu"], 1.0)
-        state["ax"] = cnp.where(is_first, x, average + (x - average) * group["_mu"])
-        return x
 
 
 class SparseAdam(Optimizer):

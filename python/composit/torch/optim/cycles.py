@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+import composit._core as _core
 from composit._core import with_location
-from composit.torch.optim.schedule import LRScheduler
+from composit.torch.optim.schedule import LRScheduler, of_each
 
 
 def _each(value: Any, groups: list[dict[str, Any]]) -> list[float]:
@@ -105,15 +105,14 @@ class OneCycleLR(LRScheduler):
         share = (self.last_epoch - start) / (end - start)
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(self._between(group[rate], group[next_rate], share))
+            rates += self._between(share, group[rate], group[next_rate])
             if self.cycle_momentum:
-                _set_momentum(group, self._between(group[momentum], group[next_momentum], share))
+                _set_momentum(group, self._between(share, group[momentum], group[next_momentum])[0])
         return rates
 
-    def _between(self, start: float, end: float, share: float) -> float:
-        if self.is_cosine:
-            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
-        return (end - start) * share + start
+    def _between(self, share: float, start: Any, end: Any) -> list[Any]:
+        formula = _core.aten.annealed
+        return of_each(lambda a, b: formula(a, b, share, self.is_cosine), [start], [end])
 
 
 class CyclicLR(LRScheduler):
@@ -156,9 +155,7 @@ class CyclicLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """base + height * how far up"""
-        cycle = math.floor(1 + self.last_epoch / self.total_size)
-        x = 1.0 + self.last_epoch / self.total_size - cycle
-        up = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        up, cycle = _core.aten.cycle_point(self.last_epoch, self.total_size, self.step_ratio)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums)

@@ -2,98 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+import composit._core as _core
 from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.optim.optimizer import Optimizer
 from composit.torch.tape import enable_grad, no_grad
-
-
-def _cubic_minimum(
-    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, bounds: Any = None
-) -> float:
-    """Where the cubic through two values and slopes is least, within the bounds."""
-    low, high = bounds if bounds is not None else (min(x1, x2), max(x1, x2))
-    d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
-    square = d1 * d1 - g1 * g2
-    if square < 0:
-        return (low + high) / 2
-    d2 = math.sqrt(square)
-    if x1 <= x2:
-        found = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
-    else:
-        found = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
-    return min(max(found, low), high)
-
-
-class _Point:
-    """A length along the direction, the loss there, its gradient and its slope."""
-
-    def __init__(self, t: float, loss: float, gradient: Any, slope: float) -> None:
-        self.t, self.loss, self.gradient, self.slope = t, loss, gradient, slope
-
-
-def _strong_wolfe(
-    at: Any, t: float, size: float, start: _Point, change: float = 1e-9, most: int = 25
-) -> tuple[_Point, int]:
-    """A length that satisfies the strong Wolfe conditions (Nocedal and Wright, 3.5, 3.6), and how
-    often the loss was computed. `size` is the largest element of the direction."""
-    c1, c2 = 1e-4, 0.9
-    before, now, calls, count = start, at(t), 1, 0
-    is_done = False
-    pair: list[_Point] = []
-    while count < most:
-        if now.loss > start.loss + c1 * now.t * start.slope or (
-            count > 1 and now.loss >= before.loss
-        ):
-            pair = [before, now]
-            break
-        if abs(now.slope) <= -c2 * start.slope:
-            pair, is_done = [now], True
-            break
-        if now.slope >= 0:
-            pair = [before, now]
-            break
-        low, high = now.t + 0.01 * (now.t - before.t), now.t * 10
-        t = _cubic_minimum(before.t, before.loss, before.slope, now.t, now.loss, now.slope,
-                           (low, high))  # fmt: skip
-        before, now = now, at(t)
-        calls, count = calls + 1, count + 1
-    if count == most:
-        pair = [start, now]
-    is_slow = False
-    best, other = (0, 1) if pair[0].loss <= pair[-1].loss else (1, 0)
-    while not is_done and count < most:
-        if abs(pair[1].t - pair[0].t) * size < change:
-            break
-        t = _cubic_minimum(pair[0].t, pair[0].loss, pair[0].slope, pair[1].t, pair[1].loss,
-                           pair[1].slope)  # fmt: skip
-        ends = [point.t for point in pair]
-        margin = 0.1 * (max(ends) - min(ends))
-        if min(max(ends) - t, t - min(ends)) < margin:
-            if is_slow or t >= max(ends) or t <= min(ends):
-                is_high = abs(t - max(ends)) < abs(t - min(ends))
-                t = max(ends) - margin if is_high else min(ends) + margin
-                is_slow = False
-            else:
-                is_slow = True
-        else:
-            is_slow = False
-        now = at(t)
-        calls, count = calls + 1, count + 1
-        if now.loss > start.loss + c1 * t * start.slope or now.loss >= pair[best].loss:
-            pair[other] = now
-            best, other = (0, 1) if pair[0].loss <= pair[1].loss else (1, 0)
-            continue
-        if abs(now.slope) <= -c2 * start.slope:
-            is_done = True
-        elif now.slope * (pair[other].t - pair[best].t) >= 0:
-            pair[other] = pair[best]
-        pair[best] = now
-    return pair[best if len(pair) > 1 else 0], calls
 
 
 class LBFGS(Optimizer):
@@ -184,16 +100,18 @@ class LBFGS(Optimizer):
             more = 0
             if group["line_search_fn"] is not None:
                 starts = [x.detach().clone() for x in parameters]
+                gradients: list[Any] = []
 
-                def at(length: float, starts: Any = starts, direction: Any = direction) -> _Point:
+                def at(length: float, starts: Any = starts, direction: Any = direction,
+                       gradients: Any = gradients) -> tuple[float, float]:  # fmt: skip
                     self._move(starts, length, direction)
                     value = float(compute())
-                    gradient = self._gradient()
-                    return _Point(length, value, gradient, float(gradient.dot(direction)))
+                    gradients.append(self._gradient())
+                    return value, float(gradients[-1].dot(direction))
 
                 size = float(direction.abs().max())
-                found, more = _strong_wolfe(at, t, size, _Point(0.0, loss, flat, slope))
-                t, loss, flat = found.t, found.loss, found.gradient
+                t, loss, call, more = _core.aten.strong_wolfe(at, t, size, loss, slope)
+                flat = gradients[call] if call >= 0 else flat
                 self._move(starts, t, direction)
                 is_flat = float(flat.abs().max()) <= group["tolerance_grad"]
             else:

@@ -8,10 +8,18 @@ from bisect import bisect_right
 from collections import Counter
 from typing import Any
 
+import composit._core as _core
 from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch.optim.cycles import CyclicLR, OneCycleLR
-from composit.torch.optim.schedule import Combined, LRScheduler, check_optimizer, set_rate
+from composit.torch.optim.schedule import (
+    Combined,
+    LRScheduler,
+    OfFormula,
+    check_optimizer,
+    of_each,
+    set_rate,
+)
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -73,7 +81,7 @@ class MultiplicativeLR(LambdaLR):
         return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, self._now())]
 
 
-class StepLR(LRScheduler):
+class StepLR(OfFormula):
     """times gamma each step_size steps."""
 
     def __init__(
@@ -82,19 +90,11 @@ class StepLR(LRScheduler):
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """rate * gamma, every step_size steps"""
-        if self.last_epoch == 0 or self.last_epoch % self.step_size:
-            return self._now()
-        return [rate * self.gamma for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """base * gamma ** steps"""
-        scale = self.gamma ** (self.last_epoch // self.step_size)
-        return [base * scale for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.step_lr(self.step_size, self.gamma)
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(OfFormula):
     """times gamma at milestones."""
 
     def __init__(
@@ -103,33 +103,22 @@ class MultiStepLR(LRScheduler):
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """rate * gamma, at milestones"""
-        return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """base * gamma ** the milestones passed"""
-        count = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
-        return [base * self.gamma**count for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.multi_step_lr(sorted(self.milestones.elements()), self.gamma)
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(OfFormula):
     """times gamma at each step."""
 
     def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """rate * gamma"""
-        return self._now() if self.last_epoch == 0 else [r * self.gamma for r in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """base * gamma ** step"""
-        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.exponential_lr(self.gamma)
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(OfFormula):
     """times a factor, for the first steps."""
 
     def __init__(
@@ -138,21 +127,11 @@ class ConstantLR(LRScheduler):
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """The factor's, then the initial rate"""
-        if self.last_epoch == 0:
-            return [rate * self.factor for rate in self._now()]
-        if self.last_epoch != self.total_iters:
-            return self._now()
-        return [rate / self.factor for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """base * factor, then base"""
-        scale = 1.0 if self.last_epoch >= self.total_iters else self.factor
-        return [base * scale for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.constant_lr(self.factor, self.total_iters)
 
 
-class LinearLR(LRScheduler):
+class LinearLR(OfFormula):
     """times a factor that goes from one to another."""
 
     def __init__(
@@ -163,24 +142,11 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """Along a line"""
-        if self.last_epoch == 0:
-            return [rate * self.start_factor for rate in self._now()]
-        if self.last_epoch > self.total_iters:
-            return self._now()
-        way = self.end_factor - self.start_factor
-        scale = 1.0 + way / (self.total_iters * self.start_factor + (self.last_epoch - 1) * way)
-        return [rate * scale for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """The point of the line"""
-        way = self.end_factor - self.start_factor
-        share = min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * (self.start_factor + way * share) for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.linear_lr(self.start_factor, self.end_factor, self.total_iters)
 
 
-class PolynomialLR(LRScheduler):
+class PolynomialLR(OfFormula):
     """To zero by a power of what is left."""
 
     def __init__(
@@ -189,21 +155,11 @@ class PolynomialLR(LRScheduler):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """rate * (left now / left before) ** power"""
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
-            return self._now()
-        left = 1.0 - self.last_epoch / self.total_iters
-        before = 1.0 - (self.last_epoch - 1) / self.total_iters
-        return [rate * (left / before) ** self.power for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """base * what is left ** power"""
-        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * left**self.power for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.polynomial_lr(self.total_iters, self.power)
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(OfFormula):
     """Along a cosine to eta_min, and back."""
 
     def __init__(
@@ -212,23 +168,8 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        """torch's recursion"""
-        if self.last_epoch == 0:
-            return self._now()
-        low, period, step = self.eta_min, self.T_max, self.last_epoch
-        if (step - 1 - period) % (2 * period) == 0:
-            half = (1 - math.cos(math.pi / period)) / 2
-            return [r + (base - low) * half for base, r in zip(self.base_lrs, self._now())]
-        ratio = (1 + math.cos(math.pi * step / period)) / (
-            1 + math.cos(math.pi * (step - 1) / period)
-        )
-        return [ratio * (rate - low) + low for rate in self._now()]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        """The point of the cosine"""
-        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+    def _formula(self) -> Any:
+        return _core.aten.cosine_annealing_lr(self.T_max, self.eta_min)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -248,8 +189,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """Where in the period the step is"""
-        share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
+        point = _core.aten.cosine_point
+        return of_each(lambda base: point(base, self.eta_min, self.T_cur, self.T_i), self.base_lrs)
 
     @in_default_state
     def step(self, epoch: float | None = None) -> None:
@@ -261,11 +202,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if epoch is not None and epoch < 0:
             raise ValueError(with_location(f"Expected non-negative epoch, but got {epoch}"))
         at = self.last_epoch + 1 if epoch is None else epoch
-        # The period that the step is in, and where in it.
-        self.T_i, self.T_cur = self.T_0, at
-        while self.T_cur >= self.T_i:
-            self.T_cur -= self.T_i
-            self.T_i *= self.T_mult
+        self.T_cur, self.T_i = _core.aten.restart_at(at, self.T_0, self.T_mult)
         self.last_epoch = math.floor(at)
         for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
             set_rate(group, rate)
@@ -359,28 +296,21 @@ class ReduceLROnPlateau(LRScheduler):
 
     def is_better(self, value: float, best: float) -> bool:
         """Whether a value is better than the best one by more than the threshold."""
-        is_down = self.mode == "min"
-        if self.threshold_mode == "rel":
-            bound = best * (1 - self.threshold if is_down else 1 + self.threshold)
-        else:
-            bound = best - self.threshold if is_down else best + self.threshold
-        return value < bound if is_down else value > bound
+        return _core.aten.is_better(value, best, *self._how())
+
+    def _how(self) -> tuple[bool, bool, float]:
+        return self.mode == "max", self.threshold_mode == "abs", self.threshold
 
     @in_default_state
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes one step on, with the metric's value."""
-        value = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(value, self.best):
-            self.best, self.num_bad_epochs = value, 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
+        is_reduced, self.best, self.num_bad_epochs, self.cooldown_counter = _core.aten.reduces(
+            float(metrics), self.best, self.num_bad_epochs, self.cooldown_counter, *self._how(),
+            self.patience, self.cooldown,
+        )  # fmt: skip
+        if is_reduced:
             self._reduce()
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._now()
 
     def _reduce(self) -> None:

@@ -20,7 +20,7 @@ from composit.torch import assigning, calling, errstate, materializing, steps, w
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
-from composit.torch.optim.parameter_state import ParameterState, counted, stored
+from composit.torch.optim.parameter_state import Kept, ParameterState, counted, stored
 from composit.torch.places import beside
 from composit.torch.tape import enable_grad
 from composit.torch.tensor import tensor
@@ -85,6 +85,7 @@ class Optimizer:
     _optimizer_load_state_dict_pre_hooks: dict[int, Any]
     _optimizer_load_state_dict_post_hooks: dict[int, Any]
 
+    _rules: dict[int, Any]  # Ruled's, made anew for each step
     # The names of numbers in a parameter's state that its `numbers` counts on.
     kept_numbers: tuple[str, ...] = ()
     # Whether `step` is counted although `numbers` needs no count, as PyTorch's state has it.
@@ -106,7 +107,7 @@ class Optimizer:
             raise ValueError(with_location("optimizer got an empty parameter list"))
         self.defaults = defaults
         self.state: Any = defaultdict(ParameterState)
-        self.__dict__.update({name: {} for name in _hooks})
+        self.__dict__.update({name: {} for name in _hooks}, _rules={})
         self.param_groups: list[dict[str, Any]] = []
         groups = given if isinstance(given[0], dict) else [{"params": given}]
         for group in groups:
@@ -175,6 +176,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        self._rules = {}
         if recorded_step.stepped(self):
             return loss
         steps.interrupt()
@@ -327,7 +329,7 @@ class Optimizer:
         return {name: self.__dict__[name] for name in ("defaults", "state", "param_groups")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: {} for name in _hooks})
+        self.__dict__.update({name: {} for name in _hooks}, _rules={})
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
@@ -383,19 +385,27 @@ def check_betas(betas: Any) -> None:
             raise ValueError(with_location(f"Invalid beta parameter at index {i}: {beta}"))
 
 
-def zeros_like(x: LazyTensor) -> LazyTensor:
-    """Zeros of a parameter's shape and dtype."""
-    from composit import numpy as cnp
+class Ruled(Optimizer):
+    """The base of optimisers whose rule is one of composit::aten's (composit/aten/optimizers.h)."""
 
-    return cnp.zeros(tuple(x.shape), x.dtype)
+    _rule: Any  # makes the rule of a group's options
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """What the rule computes with at this step beside tensors."""
+        return self._rule_of(group).numbers(number(group["lr"]), state, Kept)
 
-def decayed(x: LazyTensor, gradient: LazyTensor, group: dict[str, Any]) -> LazyTensor:
-    """The gradient, its sign turned where it is maximised, with weight decay added."""
-    if group.get("maximize"):
-        gradient = -gradient
-    decay = group.get("weight_decay", 0)
-    return gradient + x * decay if decay else gradient
+    def _rule_of(self, group: dict[str, Any]) -> Any:
+        """The rule of a group's options, which stay as they are during a step."""
+        rule = self._rules.get(id(group))
+        if rule is None:
+            rule = self._rules[id(group)] = self._rule(group)
+        return rule
+
+    def update(
+        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> LazyTensor:
+        """What the rule makes of the parameter; the state's LazyTensors are replaced."""
+        return self._rule(group).update(x, gradient, state, group)
 
 
 Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from composit._core import with_location
+from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
+from composit.torch import calling
 from composit.torch.calling import TensorBase
 
 
@@ -99,6 +101,28 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
         self.__dict__.update(state_dict)
+
+
+def of_each(formula: Any, *rates: Any) -> list[Any]:
+    """What a formula of composit::aten makes of the rates of each group; of tensors a tensor."""
+    made = (formula(*(getattr(x, "_lazy", x) for x in each)) for each in zip(*rates))
+    return [calling.wrapped(rate) if isinstance(rate, LazyTensor) else rate for rate in made]
+
+
+class OfFormula(LRScheduler):
+    """The base of schedules whose formula is one of composit::aten's
+    (composit/aten/schedulers.h)."""
+
+    def _formula(self) -> Any:
+        raise NotImplementedError
+
+    def get_lr(self) -> list[float]:
+        """The next rates, from those before."""
+        formula = functools.partial(self._formula().next, self.last_epoch)
+        return of_each(formula, self._now(), self.base_lrs)
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return of_each(functools.partial(self._formula().at, self.last_epoch), self.base_lrs)
 
 
 class Combined(LRScheduler):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import LazyTensor, with_location
-from composit.torch.optim.optimizer import Optimizer, check_at_least_zero, decayed, number
+import composit._core as _core
+from composit._core import with_location
+from composit.torch.optim.optimizer import Ruled, check_at_least_zero
 
 
-class SGD(Optimizer):
+class SGD(Ruled):
     """parameter - lr * gradient, with momentum."""
+
+    _rule = staticmethod(_core.aten.sgd)
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -28,22 +31,3 @@ class SGD(Optimizer):
         })  # fmt: skip
 
     numbers_are_of_groups = True
-
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
-        """The learning rate"""
-        return {"lr": number(group["lr"])}
-
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """parameter - lr * direction"""
-        gradient = decayed(x, gradient, group)
-        momentum = group["momentum"]
-        if momentum:
-            held = state.get("momentum_buffer")
-            kept = gradient if held is None else held * momentum + gradient * (
-                1 - group["dampening"]
-            )  # fmt: skip
-            state["momentum_buffer"] = kept
-            gradient = gradient + kept * momentum if group["nesterov"] else kept
-        return x - gradient * group["lr"]

@@ -1,0 +1,137 @@
+// Normalisations in PyTorch's terms.
+#include "composit/aten/normalisation.h"
+
+#include "composit/aten/dtypes.h"
+#include "composit/aten/rows.h"
+#include "composit/cg/jacobians.h"
+#include "composit/nn/differentiation.h"
+#include "composit/nn/layers.h"
+#include "composit/nn/normalization.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+
+namespace composit::aten {
+namespace {
+
+using Axes = std::vector<int64_t>;
+
+Axes last_axes(int64_t count) {
+    Axes axes;
+    for (int64_t d = -count; d < 0; ++d) axes.push_back(d);
+    return axes;
+}
+
+Axes spatial_axes(const Tensor& x, bool with_batch) {
+    Axes axes;
+    if (with_batch) axes.push_back(0);
+    for (int64_t d = 2; d < x.rank(); ++d) axes.push_back(d);
+    return axes;
+}
+
+// (channels,) where they meet x's.
+Tensor by_channel(const Tensor& x, const Tensor& values) {
+    ir::Shape shape(static_cast<size_t>(std::max(x.rank() - 1, 1)), 1);
+    shape[0] = -1;
+    return numpy::reshape(values, shape);
+}
+
+Tensor scaled(const Tensor& x, const RunningNormOptions& o) {
+    Tensor result = x;
+    if (o.weight) result = result * by_channel(x, o.weight);
+    return o.bias ? result + by_channel(x, o.bias) : result;
+}
+
+// By statistics that are given.
+RunningNorm by_running(const Tensor& x, const RunningNormOptions& o) {
+    const Tensor mean = by_channel(x, o.running_mean), variance = by_channel(x, o.running_var);
+    return {scaled((x - mean) / rows::sqrt(variance + o.eps), o), {}, {}};
+}
+
+// How many elements a statistic is of.
+double count_of(const Tensor& x, const Axes& axes) {
+    double count = 1;
+    for (const int64_t d : axes) count *= static_cast<double>(x.shape()[static_cast<size_t>(d)]);
+    return count;
+}
+
+Tensor moved(const Tensor& running, const Tensor& now, double momentum) {
+    return running * (1 - momentum) + now * momentum;
+}
+
+// The deviations from the mean times `slope`, one over their standard deviation, weighted; with
+// their own gradient.
+Tensor standardised(const Tensor& x, const Tensor& deviation, const Tensor& slope,
+                    const RunningNormOptions& o, const Axes& axes) {
+    const Tensor normal = deviation * slope, result = scaled(normal, o);
+    std::vector<Tensor> inputs{x};
+    if (o.weight) inputs.push_back(o.weight);
+    if (o.bias) inputs.push_back(o.bias);
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const Tensor& input) { return input.dtype() != result.dtype(); }))
+        return result;
+    const Tensor given = ir::input("gradient", result.dtype(), result.shape());
+    const Tensor total = numpy::sum(given, axes), along = numpy::sum(given * normal, axes);
+    const int64_t count = x.size() / x.shape()[1];
+    const Tensor rest =
+        given - by_channel(x, total / count) - normal * by_channel(x, along / count);
+    std::vector<Tensor> gradients{rest * (o.weight ? slope * by_channel(x, o.weight) : slope)};
+    if (o.weight) gradients.push_back(along);
+    if (o.bias) gradients.push_back(total);
+    return cg::with_pullback("batch_norm", inputs, {result}, {given}, gradients)[0];
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, int64_t count, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+    return nn::layer_norm(x, weight, bias, last_axes(count), eps);
+}
+
+Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
+                std::optional<double> eps) {
+    const double least = eps.value_or(epsilon_of(widened(given).dtype()));
+    const Tensor x = widened(given);
+    const Tensor made = nn::rms_norm(x, widened(weight), last_axes(count), least);
+    return x.dtype() == given.dtype() ? made : ops::astype(made, given.dtype());
+}
+
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+    const int64_t channels = x.shape()[1];
+    return nn::group_norm(x, weight ? weight : numpy::ones({channels}, x.dtype()),
+                          bias ? bias : numpy::zeros({channels}, x.dtype()), 1, groups, eps);
+}
+
+RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
+    if (!o.is_training) return by_running(x, o);
+    const Axes axes = spatial_axes(x, true);
+    const Tensor mean = numpy::mean(x, axes), deviation = x - by_channel(x, mean);
+    const Tensor variance = numpy::mean(numpy::apply("square", {deviation}), axes);
+    const Tensor slope = by_channel(x, rows::reciprocal(rows::sqrt(variance + o.eps)));
+    const Tensor result = standardised(x, deviation, slope, o, axes);
+    if (!o.running_mean) return {result, {}, {}};
+    const double count = count_of(x, axes);
+    const Tensor still = nn::stop_gradient(variance);
+    return {result, moved(o.running_mean, nn::stop_gradient(mean), o.momentum),
+            moved(o.running_var, count > 1 ? still * (count / (count - 1)) : still, o.momentum)};
+}
+
+RunningNorm instance_norm(const Tensor& x, const RunningNormOptions& o) {
+    if (!o.is_training) return by_running(x, o);
+    const Tensor result = nn::instance_norm(x, o.weight, o.bias, 1, o.eps);
+    if (!o.running_mean) return {result, {}, {}};
+    const Axes axes = spatial_axes(x, false), all = spatial_axes(x, true);
+    const Tensor mean = numpy::mean(x, axes, {}, true);
+    const Tensor variance = numpy::mean(numpy::apply("square", {x - mean}), axes, {}, true);
+    const double count = count_of(x, axes);
+    const Tensor new_mean = numpy::mean(nn::stop_gradient(mean), all);
+    const Tensor new_var =
+        numpy::mean(nn::stop_gradient(variance), all) * (count / std::max(count - 1, 1.0));
+    return {result, moved(o.running_mean, new_mean, o.momentum),
+            moved(o.running_var, new_var, o.momentum)};
+}
+
+}  // namespace composit::aten

@@ -1,0 +1,40 @@
+// PyTorch's normalisations. Those of training give the running statistics anew.
+#pragma once
+
+#include "composit/numpy/operand.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace composit::aten {
+
+using ir::Tensor;
+
+// Over the last `count` axes. weight and bias may be left out, here and below.
+[[nodiscard]] Tensor layer_norm(const Tensor& x, int64_t count, const Tensor& weight,
+                                const Tensor& bias, double eps = 1e-5);
+// x divided by its root mean square over the last `count` axes; floats of 16 bits are computed in
+// float32. eps: the dtype's distance from 1 to the next number unless given.
+[[nodiscard]] Tensor rms_norm(const Tensor& x, int64_t count, const Tensor& weight,
+                              std::optional<double> eps = {});
+[[nodiscard]] Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
+                                const Tensor& bias, double eps = 1e-5);
+
+struct RunningNormOptions {
+    Tensor weight = {}, bias = {}, running_mean = {}, running_var = {};
+    // By x's own statistics; else by the running ones.
+    bool is_training = false;
+    double momentum = 0.1, eps = 1e-5;
+};
+// running_mean and running_var are empty where there are none before, or none are taken.
+struct RunningNorm {
+    Tensor result, running_mean, running_var;
+};
+// Over batch and spatial axes. In training its gradient sums twice: over the gradients of the
+// result, and over them times the normalised values.
+[[nodiscard]] RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& options);
+// Over the spatial axes.
+[[nodiscard]] RunningNorm instance_norm(const Tensor& x, const RunningNormOptions& options);
+
+}  // namespace composit::aten

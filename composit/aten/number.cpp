@@ -1,0 +1,49 @@
+// Arithmetic of numbers that may be tensors.
+#include "composit/aten/number.h"
+
+#include "composit/execute/execute.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/operators.h"
+#include "composit/ops/ops.h"
+
+#include <cmath>
+
+namespace composit::aten {
+namespace {
+
+template <class Function>
+Number combined(const Number& a, const Number& b, const Function& function) {
+    if (a.is_known() && b.is_known()) return Number(function(a.value(), b.value()));
+    return Number(function(a.operand(), b.operand()));
+}
+
+}  // namespace
+
+double Number::value() const {
+    if (is_known()) return known_;
+    const Tensor wide = ops::astype(numpy::strong(tensor_), ir::DType::float64);
+    return execute::evaluate({wide})[0].data_as<double>()[0];
+}
+
+Tensor Number::operand() const { return is_known() ? ir::weak_scalar(known_) : tensor_; }
+
+Number operator+(const Number& a, const Number& b) {
+    return combined(a, b, [](const auto& x, const auto& y) { return x + y; });
+}
+Number operator-(const Number& a, const Number& b) {
+    return combined(a, b, [](const auto& x, const auto& y) { return x - y; });
+}
+Number operator*(const Number& a, const Number& b) {
+    return combined(a, b, [](const auto& x, const auto& y) { return x * y; });
+}
+Number operator/(const Number& a, const Number& b) {
+    return combined(a, b, [](const auto& x, const auto& y) { return x / y; });
+}
+
+Number power(const Number& base, double exponent) {
+    if (base.is_known()) return std::pow(base.value(), exponent);
+    return numpy::raised(base.operand(), exponent);
+}
+
+}  // namespace composit::aten

@@ -1,0 +1,73 @@
+// Pooling in PyTorch's terms, by composit::nn's.
+#include "composit/aten/pooling.h"
+
+#include "composit/aten/images.h"
+#include "composit/nn/pooling.h"
+
+namespace composit::aten {
+namespace {
+
+using Lengths = std::vector<int64_t>;
+
+nn::PoolOptions nn_options(const PoolOptions& o) {
+    return {.kernel_size = o.kernel_size,
+            .strides = o.stride.empty() ? o.kernel_size : o.stride,
+            .padding = o.padding,
+            .dilation = o.dilation,
+            .ceil_mode = o.ceil_mode};
+}
+
+Lengths lengths_of(const Tensor& x, int64_t count, const OutputSize& size) {
+    user_check(x.rank() > count, "adaptive pooling: x has shape ", x.shape(), ". Channels and ",
+               count, " spatial axes are required.");
+    Lengths made;
+    for (int64_t d = 0; d < count; ++d) {
+        const auto& given = size[size.size() == 1 ? 0 : static_cast<size_t>(d)];
+        made.push_back(given.value_or(x.shape()[static_cast<size_t>(x.rank() - count + d)]));
+    }
+    return made;
+}
+
+std::pair<Tensor, Tensor> both_without_batch(const std::pair<Tensor, Tensor>& made, const Tensor& x,
+                                             int64_t count) {
+    return {without_batch(made.first, x, count), without_batch(made.second, x, count)};
+}
+
+}  // namespace
+
+Tensor max_pool(const Tensor& x, int64_t count, const PoolOptions& o) {
+    return without_batch(nn::max_pool(with_batch(x, count), nn_options(o)), x, count);
+}
+
+std::pair<Tensor, Tensor> max_pool_with_indices(const Tensor& x, int64_t count,
+                                                const PoolOptions& o) {
+    return both_without_batch(nn::max_pool_with_indices(with_batch(x, count), nn_options(o)), x,
+                              count);
+}
+
+Tensor average_pool(const Tensor& x, int64_t count, const PoolOptions& o, bool count_include_pad,
+                    std::optional<double> divisor) {
+    check_floats(x, "average pooling");
+    nn::PoolOptions options = nn_options(o);
+    options.count_include_pad = count_include_pad;
+    options.divisor = divisor;
+    return without_batch(nn::average_pool(with_batch(x, count), options), x, count);
+}
+
+Tensor lp_pool(const Tensor& x, int64_t count, double norm_type, const PoolOptions& o) {
+    return without_batch(nn::lp_pool(with_batch(x, count), norm_type, nn_options(o)), x, count);
+}
+
+Tensor adaptive_average_pool(const Tensor& x, int64_t count, const OutputSize& size) {
+    const Lengths lengths = lengths_of(x, count, size);
+    return without_batch(nn::adaptive_average_pool(with_batch(x, count), lengths), x, count);
+}
+
+std::pair<Tensor, Tensor> adaptive_max_pool(const Tensor& x, int64_t count,
+                                            const OutputSize& size) {
+    const Lengths lengths = lengths_of(x, count, size);
+    return both_without_batch(nn::adaptive_max_pool_with_indices(with_batch(x, count), lengths), x,
+                              count);
+}
+
+}  // namespace composit::aten

@@ -1,0 +1,39 @@
+// PyTorch's pooling: channels first, with or without a batch; lengths are one for all spatial axes
+// or one for each; no stride is the kernel's.
+#pragma once
+
+#include "composit/numpy/operand.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace composit::aten {
+
+using ir::Tensor;
+
+struct PoolOptions {
+    std::vector<int64_t> kernel_size;
+    std::vector<int64_t> stride = {}, padding = {}, dilation = {};
+    bool ceil_mode = false;
+};
+// x has `count` spatial axes, or ValueError: (batch, channels, …) or (channels, …).
+[[nodiscard]] Tensor max_pool(const Tensor& x, int64_t count, const PoolOptions& options);
+// Also where the elements stand in their image, flattened: int64.
+[[nodiscard]] std::pair<Tensor, Tensor> max_pool_with_indices(const Tensor& x, int64_t count,
+                                                              const PoolOptions& options);
+// NotSupported for integers. `divisor` takes the place of the number of elements of a window.
+[[nodiscard]] Tensor average_pool(const Tensor& x, int64_t count, const PoolOptions& options,
+                                  bool count_include_pad = true,
+                                  std::optional<double> divisor = {});
+// The p-norm of each window; gradients of norms that are 0 are 0.
+[[nodiscard]] Tensor lp_pool(const Tensor& x, int64_t count, double norm_type,
+                             const PoolOptions& options);
+// Windows as even as possible; a length that is missing is x's own.
+using OutputSize = std::vector<std::optional<int64_t>>;
+[[nodiscard]] Tensor adaptive_average_pool(const Tensor& x, int64_t count, const OutputSize& size);
+[[nodiscard]] std::pair<Tensor, Tensor> adaptive_max_pool(const Tensor& x, int64_t count,
+                                                          const OutputSize& size);
+
+}  // namespace composit::aten

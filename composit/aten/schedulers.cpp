@@ -1,0 +1,143 @@
+// Formulas of learning rates, in the order of PyTorch's arithmetic.
+#include "composit/aten/schedulers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace composit::aten {
+namespace {
+
+double cosine(double x) { return std::cos(std::numbers::pi * x); }
+
+}  // namespace
+
+Schedule step_lr(double step_size, double gamma) {
+    return {[=](const Number& rate, const Number&, double epoch) {
+                return epoch == 0 || std::fmod(epoch, step_size) != 0 ? rate : rate * gamma;
+            },
+            [=](const Number& base, double epoch) {
+                return base * std::pow(gamma, std::floor(epoch / step_size));
+            }};
+}
+
+Schedule multi_step_lr(const std::vector<double>& milestones, double gamma) {
+    return {[=](const Number& rate, const Number&, double epoch) {
+                const auto count = std::count(milestones.begin(), milestones.end(), epoch);
+                return rate * std::pow(gamma, static_cast<double>(count));
+            },
+            [=](const Number& base, double epoch) {
+                const auto passed = std::count_if(milestones.begin(), milestones.end(),
+                                                  [=](double at) { return at <= epoch; });
+                return base * std::pow(gamma, static_cast<double>(passed));
+            }};
+}
+
+Schedule exponential_lr(double gamma) {
+    return {[=](const Number& rate, const Number&, double epoch) {
+                return epoch == 0 ? rate : rate * gamma;
+            },
+            [=](const Number& base, double epoch) { return base * std::pow(gamma, epoch); }};
+}
+
+Schedule constant_lr(double factor, double total_iters) {
+    return {[=](const Number& rate, const Number&, double epoch) {
+                if (epoch == 0) return rate * factor;
+                return epoch == total_iters ? rate / factor : rate;
+            },
+            [=](const Number& base, double epoch) {
+                return base * (epoch >= total_iters ? 1.0 : factor);
+            }};
+}
+
+Schedule linear_lr(double start_factor, double end_factor, double total_iters) {
+    const double way = end_factor - start_factor;
+    return {[=](const Number& rate, const Number&, double epoch) {
+                if (epoch == 0) return rate * start_factor;
+                if (epoch > total_iters) return rate;
+                return rate * (1.0 + way / (total_iters * start_factor + (epoch - 1) * way));
+            },
+            [=](const Number& base, double epoch) {
+                const double share = std::min(total_iters, epoch) / total_iters;
+                return base * (start_factor + way * share);
+            }};
+}
+
+Schedule polynomial_lr(double total_iters, double exponent) {
+    return {[=](const Number& rate, const Number&, double epoch) {
+                if (epoch == 0 || epoch > total_iters) return rate;
+                const double left = 1.0 - epoch / total_iters,
+                             before = 1.0 - (epoch - 1) / total_iters;
+                return rate * std::pow(left / before, exponent);
+            },
+            [=](const Number& base, double epoch) {
+                const double left = 1.0 - std::min(total_iters, epoch) / total_iters;
+                return base * std::pow(left, exponent);
+            }};
+}
+
+Schedule cosine_annealing_lr(double t_max, double eta_min) {
+    return {[=](const Number& rate, const Number& base, double epoch) {
+                if (epoch == 0) return rate;
+                if (std::fmod(epoch - 1 - t_max, 2 * t_max) == 0)
+                    return rate + (base - eta_min) * ((1 - std::cos(std::numbers::pi / t_max)) / 2);
+                const double pi = std::numbers::pi;
+                const double ratio =
+                    (1 + std::cos(pi * epoch / t_max)) / (1 + std::cos(pi * (epoch - 1) / t_max));
+                return ratio * (rate - eta_min) + eta_min;
+            },
+            [=](const Number& base, double epoch) {
+                return cosine_point(base, eta_min, epoch, t_max);
+            }};
+}
+
+Number cosine_point(const Number& base, double eta_min, double current, double period) {
+    const double height = (1 + std::cos(std::numbers::pi * current / period)) / 2;
+    return eta_min + (base - eta_min) * height;
+}
+
+Restart restart_at(double epoch, double t_0, double t_mult) {
+    Restart made{epoch, t_0};
+    while (made.current >= made.period) {
+        made.current -= made.period;
+        made.period *= t_mult;
+    }
+    return made;
+}
+
+CyclePoint cycle_point(double epoch, double total_size, double step_ratio) {
+    const double cycle = std::floor(1 + epoch / total_size);
+    const double x = 1.0 + epoch / total_size - cycle;
+    return {x <= step_ratio ? x / step_ratio : (x - 1) / (step_ratio - 1), cycle};
+}
+
+Number annealed(const Number& start, const Number& end, double share, bool is_cosine) {
+    if (is_cosine) return end + (start - end) / 2.0 * (cosine(share) + 1);
+    return (end - start) * share + start;
+}
+
+bool is_better(double metric, double best, const PlateauOptions& o) {
+    const double sign = o.is_max ? 1 : -1;
+    const double bound =
+        o.is_absolute ? best + sign * o.threshold : best * (1 + sign * o.threshold);
+    return o.is_max ? metric > bound : metric < bound;
+}
+
+bool reduces(Plateau& seen, double metric, const PlateauOptions& o) {
+    if (is_better(metric, seen.best, o)) {
+        seen.best = metric;
+        seen.bad_epochs = 0;
+    } else {
+        ++seen.bad_epochs;
+    }
+    if (seen.cooldown > 0) {
+        --seen.cooldown;
+        seen.bad_epochs = 0;
+    }
+    if (seen.bad_epochs <= o.patience) return false;
+    seen.cooldown = o.cooldown;
+    seen.bad_epochs = 0;
+    return true;
+}
+
+}  // namespace composit::aten

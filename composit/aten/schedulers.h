@@ -1,0 +1,80 @@
+// Learning rates of PyTorch's torch.optim.lr_scheduler, step by step.
+//
+// A schedule is two functions: the next rate from the one before, by which PyTorch's classes go
+// forward, and, where there is one, a closed form, by which they go to a step. Rates may be tensors
+// (number.h).
+//
+//   const Schedule schedule = step_lr(30);
+//   rate = schedule.next(rate, base, epoch);
+#pragma once
+
+#include "composit/aten/number.h"
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace composit::aten {
+
+struct Schedule {
+    // The rate of step `epoch`, 0 for the first, after `rate`; `base` is the initial one.
+    std::function<Number(const Number& rate, const Number& base, double epoch)> next;
+    // The rate of step `epoch` whatever came before; empty where there is no closed form.
+    std::function<Number(const Number& base, double epoch)> at;
+};
+
+// Arguments have the names and meanings of PyTorch's classes.
+
+// times gamma each step_size steps
+[[nodiscard]] Schedule step_lr(double step_size, double gamma = 0.1);
+// times gamma at milestones, ascending; once for each that is given twice
+[[nodiscard]] Schedule multi_step_lr(const std::vector<double>& milestones, double gamma = 0.1);
+// times gamma at each step
+[[nodiscard]] Schedule exponential_lr(double gamma);
+// times a factor, for the first steps
+[[nodiscard]] Schedule constant_lr(double factor = 1.0 / 3, double total_iters = 5);
+// times a factor that goes from one to another
+[[nodiscard]] Schedule linear_lr(double start_factor = 1.0 / 3, double end_factor = 1,
+                                 double total_iters = 5);
+// to zero by a power of what is left
+[[nodiscard]] Schedule polynomial_lr(double total_iters = 5, double power = 1);
+// along a cosine to eta_min, and back
+[[nodiscard]] Schedule cosine_annealing_lr(double t_max, double eta_min = 0);
+// The point of a cosine from base to eta_min that part of the way, current / period: of
+// CosineAnnealingWarmRestarts.
+[[nodiscard]] Number cosine_point(const Number& base, double eta_min, double current,
+                                  double period);
+
+// Where in its period of a cosine with restarts a step is: periods are t_0 long, each t_mult times
+// the one before.
+struct Restart {
+    double current, period;
+};
+[[nodiscard]] Restart restart_at(double epoch, double t_0, double t_mult);
+
+// How far from the lower rate to the higher one, 0 to 1, a step of CyclicLR is, and the number of
+// its cycle, 1 for the first.
+struct CyclePoint {
+    double height, cycle;
+};
+[[nodiscard]] CyclePoint cycle_point(double epoch, double total_size, double step_ratio);
+// Between two numbers of one of OneCycleLR's parts: along a cosine, or a line.
+[[nodiscard]] Number annealed(const Number& start, const Number& end, double share, bool is_cosine);
+
+// What ReduceLROnPlateau has seen.
+struct Plateau {
+    double best;
+    int64_t bad_epochs = 0, cooldown = 0;
+};
+struct PlateauOptions {
+    bool is_max = false, is_absolute = false;
+    double threshold = 1e-4;
+    int64_t patience = 10, cooldown = 0;
+};
+// Whether a metric is better than the best one by more than the threshold.
+[[nodiscard]] bool is_better(double metric, double best, const PlateauOptions& options);
+// The metric of one more step: whether the rate is to be reduced. `seen` becomes what was seen.
+[[nodiscard]] bool reduces(Plateau& seen, double metric, const PlateauOptions& options);
+
+}  // namespace composit::aten

@@ -1,0 +1,15 @@
+// composit/aten, into module composit._core.aten.
+#include "aten.h"
+
+namespace composit::python {
+
+void bind_aten(nanobind::module_& module) {
+    bind_aten_images(module);
+    bind_aten_losses(module);
+    bind_aten_optimizers(module);
+    bind_aten_reductions(module);
+    bind_aten_schedulers(module);
+    bind_aten_special(module);
+}
+
+}  // namespace composit::python

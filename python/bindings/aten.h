@@ -1,0 +1,16 @@
+// Binding functions of composit/aten/*.h.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+void bind_aten(nanobind::module_& module);  // all of it
+void bind_aten_images(nanobind::module_& module);
+void bind_aten_losses(nanobind::module_& module);
+void bind_aten_optimizers(nanobind::module_& module);
+void bind_aten_reductions(nanobind::module_& module);
+void bind_aten_schedulers(nanobind::module_& module);
+void bind_aten_special(nanobind::module_& module);
+
+}  // namespace composit::python

@@ -1,0 +1,157 @@
+// Dtypes and reductions: composit/aten/dtypes.h, reductions.h, statistics.h.
+#include "aten.h"
+#include "casters.h"
+#include "composit/aten/dtypes.h"
+#include "composit/aten/reductions.h"
+#include "composit/aten/statistics.h"
+#include "composit/ops/ops.h"
+#include "content.h"
+#include "flags.h"
+#include "location.h"
+
+#include <nanobind/stl/pair.h>
+
+#include <complex>
+
+namespace composit::python {
+namespace {
+
+using numpy::Axis;
+
+// What decides a dtype: tensors as they are, of anything else the kind of number that it is.
+std::vector<Tensor> kinds_of(const nb::args& operands) {
+    std::vector<Tensor> made;
+    for (nb::handle x : operands) {
+        if (is_tensor(x))
+            made.push_back(content_of<LazyTensor>(x).tensor());
+        else if (PyBool_Check(x.ptr()))
+            made.push_back(ir::weak_scalar(false));
+        else if (PyIndex_Check(x.ptr()))
+            made.push_back(ir::weak_scalar(int64_t{0}));
+        else if (PyComplex_Check(x.ptr()))
+            made.push_back(ir::weak_scalar(std::complex<double>()));
+        else
+            made.push_back(ir::weak_scalar(0.0));
+    }
+    return made;
+}
+
+// A tensor in the dtype, laid out as it is; a number of Python's as one of the dtype's kind.
+nb::object casted(nb::handle x, ir::DType dtype) {
+    if (is_tensor(x)) {
+        const Tensor& given = content_of<LazyTensor>(x).tensor();
+        if (given.dtype() == dtype) return nb::borrow(x);
+        PyObject* const operands[] = {x.ptr()};
+        return wrap_elementwise(ops::astype(given, dtype), operands, 1);
+    }
+    PyObject* made = nullptr;
+    if (ir::is_complex(dtype))
+        made = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), x.ptr());
+    else if (ir::is_floating(dtype))
+        made = PyNumber_Float(x.ptr());
+    else if (dtype == ir::DType::boolean)
+        made = PyBool_FromLong(truth_of(x));
+    else
+        made = PyNumber_Long(x.ptr());
+    if (!made) throw nb::python_error();
+    return nb::steal(made);
+}
+
+// The operands in one dtype; the first becomes a tensor where none is one.
+nb::list in_dtype(const nb::args& operands, ir::DType dtype) {
+    nb::list made;
+    bool is_any_tensor = false;
+    for (nb::handle x : operands) {
+        made.append(casted(x, dtype));
+        is_any_tensor = is_any_tensor || is_tensor(x);
+    }
+    if (!is_any_tensor && nb::len(made) > 0)
+        made[0] = wrap_array(ops::astype(tensor_from(nb::object(made[0])), dtype));
+    return made;
+}
+
+void bind_dtypes(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("set_default_dtype", &aten::set_default_dtype);
+    module.def(
+        "result_dtype",
+        [](const nb::args& operands) { return aten::result_dtype(kinds_of(operands)); }, located);
+    module.def("cast", &casted, located);
+    module.def(
+        "together",
+        [](const nb::args& operands) {
+            return in_dtype(operands, aten::result_dtype(kinds_of(operands)));
+        },
+        located);
+    module.def(
+        "together_as_floats",
+        [](const nb::args& operands) {
+            const ir::DType dtype = aten::result_dtype(kinds_of(operands));
+            return in_dtype(operands, ir::is_inexact(dtype) ? dtype : aten::default_dtype());
+        },
+        located);
+    module.def(
+        "floating",
+        [](nb::handle x) {
+            const ir::DType dtype = content_of<LazyTensor>(x).tensor().dtype();
+            return casted(x, ir::is_inexact(dtype) ? dtype : aten::default_dtype());
+        },
+        located);
+}
+
+void bind_statistics(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "mode",
+        [](const Tensor& x, int64_t dim, TruthFlag keepdim) { return aten::mode(x, dim, keepdim); },
+        located);
+    module.def(
+        "nanmedian",
+        [](const Tensor& x, std::optional<int64_t> dim, TruthFlag keepdim) {
+            return aten::nanmedian(x, dim, keepdim);
+        },
+        nb::arg(), nb::arg().none(), nb::arg(), located);
+    module.def("histc", &aten::histc, located);
+    module.def("unravel_index", &aten::unravel_index, located);
+    module.def("grouped_product", &aten::grouped_product, located);
+    module.def("renorm", &aten::renorm, located);
+}
+
+}  // namespace
+
+void bind_aten_reductions(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    bind_dtypes(module);
+    bind_statistics(module);
+    module.def("summable", &aten::summable, nb::arg(), nb::arg().none(), located);
+    module.def(
+        "picked",
+        [](const Tensor& x, const Tensor& indices, int64_t dim, TruthFlag keepdim) {
+            return aten::picked(x, indices, dim, keepdim);
+        },
+        located);
+    module.def(
+        "logsumexp",
+        [](const Tensor& x, const Axis& dim, TruthFlag keepdim) {
+            return aten::logsumexp(x, dim, keepdim);
+        },
+        nb::arg(), nb::arg("dim").none(), nb::arg("keepdim") = false, located);
+    module.def("root", &aten::root, located);
+    module.def(
+        "vector_norm",
+        [](const Tensor& x, double ord, const Axis& dim, TruthFlag keepdim) {
+            return aten::vector_norm(x, ord, dim, keepdim);
+        },
+        nb::arg(), nb::arg("ord") = 2.0, nb::arg("dim") = nb::none(), nb::arg("keepdim") = false,
+        located);
+    module.def(
+        "power_root",
+        [](const Tensor& size, double p, const Axis& dim, TruthFlag keepdim) {
+            return aten::power_root(size, p, dim, keepdim);
+        },
+        nb::arg(), nb::arg(), nb::arg().none(), nb::arg("keepdim") = false, located);
+    module.def("running_maximum", &aten::running_maximum, located);
+    module.def("running_minimum", &aten::running_minimum, located);
+}
+
+}  // namespace composit::python
