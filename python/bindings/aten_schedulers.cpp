@@ -48,7 +48,7 @@ void bind_aten_schedulers(nb::module_& module) {
         const aten::CyclePoint point = aten::cycle_point(epoch, total_size, step_ratio);
         return std::make_pair(point.height, static_cast<int64_t>(point.cycle));
     });
-    module.def("restart_at", [](nb::handle epoch, double t_0, double t_mult) -> nb::object {
+    module.def("restart_at", [](nb::handle epoch, double t_0, double t_mult) -> nb::tuple {
         const aten::Restart made = aten::restart_at(number_from(epoch), t_0, t_mult);
         if (!PyLong_Check(epoch.ptr())) return nb::make_tuple(made.current, made.period);
         return nb::make_tuple(static_cast<int64_t>(made.current),

@@ -48,7 +48,7 @@ def floats(*operands: Any) -> list[Any]:
     return _core.aten.together_as_floats(*operands)
 
 
-def floating(x: LazyTensor) -> LazyTensor:
+def floating(x: LazyTensor) -> Any:
     """Integers in torch's default float."""
     return _core.aten.floating(x)
 
