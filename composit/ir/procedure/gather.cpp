@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace composit::ir::procedure {
@@ -137,33 +138,58 @@ class Gatherer {
         }
     }
 
-    // v = a; …; v = v + b to v = a + b, where nothing between mentions v or changes what a reads.
+    // v = a; …; v = v + b to v = a + b, and v = v + a; …; v = v + b to v = v + (a + b), where
+    // nothing between mentions v or changes what a reads. A loop that adds once to a variable is
+    // one that compilers make vectors of.
     bool move_value(Block& block, size_t place) const {
         const Statement& from = block[place];
         const int variable = from.variable;
         const auto number = static_cast<size_t>(variable);
-        if (number < p_.parameters || names_.contains(p_.variables[number].name) ||
-            variables_in(from.values).contains(variable))
-            return false;
+        if (number < p_.parameters || names_.contains(p_.variables[number].name)) return false;
+        const std::optional<Received> first = received_by(from);
+        if (!first && variables_in(from.values).contains(variable)) return false;
         for (size_t k = place + 1; k < block.size(); ++k) {
             Statement& statement = block[k];
             const Block one{statement};
             if (mentions_in(p_, one).contains(variable)) {
-                if (statement.kind != Kind::assign || statement.variable != variable) return false;
+                const std::optional<Received> second = received_by(statement);
+                if (!second || statement.variable != variable) return false;
                 const Expr value = statement.values[0];
-                const bool adds = value.op() == Op::add || value.op() == Op::subtract;
-                if (!adds || !is_variable(value.operand(0), variable) ||
-                    variables_in({value.operand(1)}).contains(variable))
-                    return false;
+                if (first) {
+                    statement.values[0] = sum_of(value.operand(0), *first, *second);
+                    return true;
+                }
                 statement.values[0] =
                     is_structural_zero(from) && value.op() == Op::add
                         ? Expr(value.operand(1))
                         : value.with_operands({Expr(from.values[0]), Expr(value.operand(1))});
                 return true;
             }
-            if (jumps(one) || reads_any(from.values, assignments_in(one))) return false;
+            const std::vector<Expr>& read = first ? first->values : from.values;
+            if (jumps(one) || reads_any(read, assignments_in(one))) return false;
         }
         return false;
+    }
+
+    // What v = v + b and v = v - b add to v, or take from it.
+    struct Received {
+        std::vector<Expr> values;
+        bool is_taken = false;
+    };
+    static std::optional<Received> received_by(const Statement& statement) {
+        if (statement.kind != Kind::assign) return {};
+        const Expr& value = statement.values[0];
+        const bool adds = value.op() == Op::add || value.op() == Op::subtract;
+        if (!adds || !is_floating(value.dtype()) ||
+            !is_variable(value.operand(0), statement.variable) ||
+            variables_in({value.operand(1)}).contains(statement.variable))
+            return {};
+        return Received{{Expr(value.operand(1))}, value.op() == Op::subtract};
+    }
+    static Expr sum_of(const Expr& variable, const Received& first, const Received& second) {
+        const Expr &a = first.values[0], &b = second.values[0];
+        if (first.is_taken) return second.is_taken ? variable - (a + b) : variable + (b - a);
+        return variable + (second.is_taken ? a - b : a + b);
     }
 
     // x[i] += a; …; x[i] += b to x[i] += a + b, and so x[i] = a. Those of the function keep their
