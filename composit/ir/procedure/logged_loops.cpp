@@ -1,5 +1,6 @@
 #include "composit/ir/procedure/logged_loops.h"
 
+#include "composit/ir/procedure/summed_arrays.h"
 #include "composit/ir/procedure/tangent_rules.h"
 
 #include <algorithm>
@@ -110,6 +111,7 @@ void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Blo
         logs_->assignments = assignments_in(swept);
         logs_->mentions = mentions_in(p_, swept);
         logs_->heads = heads_in(loop, changing_);
+        logs_->summed = summed_arrays(p_, loop);
     }
     record.is_logged = true;
     Statement copy = loop;
@@ -233,7 +235,7 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
     const std::map<int, int> assigned = assignments_in(part);
     for (size_t i = 0; i < part.size(); ++i) {
         const Statement& statement = part[i];
-        if (is_write(statement) && changing_.contains(statement.array)) {
+        if (is_overwriting(statement)) {
             const int array = -1 - statement.array, own = statement.line;
             const DType dtype = p_.arrays[static_cast<size_t>(statement.array)].dtype;
             const int old = old_element(out_, statement, out);
@@ -315,13 +317,13 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
     const std::map<int, int> assigned = assignments_in(part);
     std::set<size_t> makers;
     for (size_t i = 0; i < part.size(); ++i)
-        if (is_write(part[i]) && changing_.contains(part[i].array))
+        if (is_overwriting(part[i]))
             if (const auto found = index_made_again(p_, part, i, assigned, assignments_))
                 makers.insert(found->begin(), found->end());
     for (const size_t i : makers) out.push_back(part[i]);
     for (size_t i = part.size(); i-- > 0;) {
         const Statement& write = part[i];
-        if (!is_write(write) || !changing_.contains(write.array)) continue;
+        if (!is_overwriting(write)) continue;
         const ArrayVariable known = p_.arrays[static_cast<size_t>(write.array)];
         std::vector<Expr> index = write.index;
         if (!index_made_again(p_, part, i, assigned, assignments_)) {
@@ -350,6 +352,11 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
     backward(own, records, out, zeros);
     for (const auto& [variable, copy] : saved)
         out.push_back(Statement::assign(variable, read(copy), part[0].line));
+}
+
+bool LoggedLoops::is_overwriting(const Statement& statement) const {
+    return is_write(statement) && changing_.contains(statement.array) &&
+           (statement.kind != Kind::add || !logs_->summed.contains(statement.array));
 }
 
 bool LoggedLoops::is_put_back(const Block& block, int variable) const {

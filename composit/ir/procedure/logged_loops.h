@@ -70,6 +70,8 @@ class LoggedLoops : protected ReverseSetup {
                        Block& again) const;
     // Whether the backward sweep of statements gives a variable the value from before them.
     bool is_put_back(const Block& block, int variable) const;
+    // Whether what the statement overwrites is logged.
+    bool is_overwriting(const Statement& statement) const;
     int log_of(int variable);
     int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
     Statement push(int variable, int line);

@@ -35,6 +35,7 @@ struct Logs {
     std::set<int> heads;                       // variables that the heads of logged loops assign
     std::set<int> before;  // variables whose values before an assignment are logged
     std::set<int> found;   // those that the backward sweep has when an iteration begins
+    std::set<int> summed;  // arrays of which what additions overwrite is not logged
 };
 
 // What the backward sweep has to know of a statement's forward one.

@@ -187,6 +187,8 @@ class Reductions:
         extent = a.shape[-1]
         kind = "float" if "float" in (a.kind, b.kind) else "int"
         shape = a.shape[:-1] + b.shape[1:]
+        if len(b.shape) > 1 and kind == "float" and not _is_short(b.shape[1]):
+            return self._sums_of_rows(a, b, shape)
         if len(b.shape) > 1:
             a = self.elements.read_often(a)
         if len(a.shape) > 1:
@@ -203,6 +205,25 @@ class Reductions:
 
         return Array(kind, shape, at, a.reads | b.reads) if shape else at([])
 
+    def _sums_of_rows(self, a: Array, b: Array, shape: tuple[Any, ...]) -> Array:
+        """a @ b of a matrix b, row by row: elements of a row are neighbours, those of a column are
+        not. Each sum has the order, and so the bits, that it has down its column."""
+        made = self.storage.fresh_array("sums", "float", shape, is_zeroed=True)
+
+        def add_row(indices: Index) -> None:
+            factor = self.code.held(scalar(a.at(indices)), "factor")
+
+            def add(column: Index) -> None:
+                value = self.operators.binary("*", factor, b.at([indices[-1], *column]))
+                places = [self.code.integer(place) for place in [*indices[:-1], *column]]
+                added = self.operators.cast(value, "float")
+                self.code.add(Statement.add(made.number, places, added, self.code.line))
+
+            self.storage.nest((b.shape[1],), add)
+
+        self.storage.nest(a.shape, add_row)
+        return made
+
     def literal_axis(self, axis: Any, rank: int) -> int:
         if type(axis) is not int or not -rank <= axis < rank:
             raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
@@ -215,3 +236,8 @@ class Reductions:
             is_one = is_number(count) and count == 1
             count = extent if is_one else self.operators.binary("*", count, extent)
         return count
+
+
+def _is_short(extent: Any) -> bool:
+    """Whether a row is known to have few elements: loops over columns are as fast then."""
+    return is_number(extent) and extent < 8

@@ -65,11 +65,14 @@ class Storage:
         arrays = {name for name, _, _, _ in self.code.arrays}
         return arrays | {name for name, _ in self.code.variables}
 
-    def fresh_array(self, wanted: str, kind: str, shape: tuple[Any, ...]) -> Stored:
-        """An array that has no name in the text, allocated here, whose elements are stored next."""
+    def fresh_array(
+        self, wanted: str, kind: str, shape: tuple[Any, ...], is_zeroed: bool = False
+    ) -> Stored:
+        """An array that has no name in the text, allocated here, whose elements are stored next,
+        or added to."""
         made = self.add_array(wanted, kind, shape)
         self.sharing.fresh.add(made.number)
-        self.code.add(Statement.allocate(made.number, False, self.code.line))
+        self.code.add(Statement.allocate(made.number, is_zeroed, self.code.line))
         return made
 
     def store(self, array: Stored, indices: Index, value: Any) -> None:
