@@ -15,7 +15,8 @@ bool is_variable(const Expr& x) { return x.op() == Op::argument; }
 
 bool is_plain(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load ||
-           statement.kind == Kind::store || statement.kind == Kind::add;
+           statement.kind == Kind::store || statement.kind == Kind::add ||
+           statement.kind == Kind::append || statement.kind == Kind::take;
 }
 
 bool reads_any(const Expr& value, const std::map<int, int>& variables) {
@@ -47,21 +48,39 @@ class Versions {
     // negative) the loop without assertions else the loop.
     std::optional<Statement> versions_of(const Statement& loop) {
         const auto count = count_of(loop);
-        if (!count || count->step != 1) return {};
+        if (!count || (count->step != 1 && count->step != -1)) return {};
+        const bool counts_up = count->step == 1;
         const std::map<int, int> assigned = assignments_in({loop});
         std::vector<Expr> by = all_variables(p_), begin = by, last = by;
         const auto counter = static_cast<size_t>(count->counter);
+        const Expr end = counts_up ? count->end - integer(1) : count->end + integer(1);
         begin[counter] = count->begin;
-        last[counter] = count->end - integer(1);
+        last[counter] = end;
         Statement plain = loop;
         plain.body.clear();
+        bool is_plainer = false;
         std::vector<Expr> conditions;
-        // Sums of integers wrap: if the first is not negative and the last not below it, those
-        // between are in order.
-        const auto stay_natural = [&](const Expr& index) {
+        // Sums and products of integers wrap. Of a counter that counts up: if the first is not
+        // negative and the last not below it, those between are in order. Of multiples: they are,
+        // if neither the factor nor the number of iterations is larger than `far`, and both the
+        // first and the last are natural.
+        const Expr far = integer(int64_t(1) << 31);
+        const Expr span = counts_up ? end - count->begin : count->begin - end;
+        const auto stay_natural = [&](const Expr& index, const Expr& factor) {
             const Expr first = scalar::substitute({index}, begin)[0];
+            const Expr behind = scalar::substitute({index}, last)[0];
             conditions.push_back(first >= integer(0));
-            conditions.push_back(first <= scalar::substitute({index}, last)[0]);
+            if (counts_up && is_integer_constant(factor, 1)) {
+                conditions.push_back(first <= behind);
+                return;
+            }
+            conditions.push_back(behind >= integer(0));
+            for (const Expr& each : {span, factor}) {
+                if (each.op() == Op::constant && each.value() >= 0 && each.value() < 0x1p31)
+                    continue;
+                conditions.push_back(each >= integer(0));
+                conditions.push_back(each < far);
+            }
         };
         for (const Statement& statement : loop.body) {
             if (statement.kind == Kind::expect) {
@@ -72,31 +91,55 @@ class Versions {
                     return {};
                 const Expr index = scalar::substitute({holds.operand(0)}, by)[0];
                 const Expr& extent = holds.operand(1);
-                if (!moves_with(count->counter, index, assigned) || reads_any(extent, assigned))
-                    return {};
-                stay_natural(index);
-                if (is_below) conditions.push_back(scalar::substitute({index}, last)[0] < extent);
+                const Expr factor = factor_of(count->counter, index, assigned);
+                if (!factor || reads_any(extent, assigned)) return {};
+                stay_natural(index, factor);
+                if (is_below) {
+                    conditions.push_back(scalar::substitute({index}, last)[0] < extent);
+                    if (!counts_up)
+                        conditions.push_back(scalar::substitute({index}, begin)[0] < extent);
+                }
+                is_plainer = true;
                 continue;
             }
             if (!is_plain(statement)) return {};
             plain.body.push_back(statement);
+            for (Expr& index : plain.body.back().index) {
+                const Expr own = scalar::substitute({index}, by)[0];
+                if (factor_of(count->counter, own, assigned)) index = own;
+            }
             // A variable that is assigned twice, or read before, is none that moves.
             if (statement.kind != Kind::assign || assigned.at(statement.variable) != 1) continue;
             Expr& value = plain.body.back().values[0];
             if (const auto wrapped = wrapped_index(value); wrapped && is_variable(wrapped->from)) {
                 const Expr index = scalar::substitute({wrapped->from}, by)[0];
-                if (moves_with(count->counter, index, assigned)) {
-                    stay_natural(index);
+                if (const Expr factor = factor_of(count->counter, index, assigned)) {
+                    stay_natural(index, factor);
                     value = wrapped->from;
+                    is_plainer = true;
                 }
             }
             by[static_cast<size_t>(statement.variable)] = scalar::substitute({value}, by)[0];
         }
-        if (conditions.empty() || plain.body.size() == loop.body.size()) return {};
+        if (!is_plainer) return {};
+        leave_out_unread(plain, loop);
         rename(plain, loop);
         const Expr all = all_of(scalar::simplify(conditions));
         if (!all) return plain;
         return Statement::branch(all, {std::move(plain)}, {loop}, loop.line);
+    }
+
+    // Integers that nothing reads any more.
+    void leave_out_unread(Statement& plain, const Statement& loop) {
+        const std::map<int, int> all = mentions_in(p_, {loop});
+        for (bool has_changed = true; has_changed;) {
+            const std::map<int, int> inside = mentions_in(p_, {plain});
+            has_changed = std::erase_if(plain.body, [&](const Statement& each) {
+                              return each.kind == Kind::assign && inside.at(each.variable) == 1 &&
+                                     all.at(each.variable) == mentions_[each.variable] &&
+                                     !is_floating(each.values[0].dtype());
+                          }) > 0;
+        }
     }
 
     // Each condition once; none if all hold.
@@ -113,13 +156,26 @@ class Versions {
         return all;
     }
 
-    // Whether the value is the counter and something that no iteration changes.
-    static bool moves_with(int counter, const Expr& value, const std::map<int, int>& assigned) {
-        if (is_variable(value)) return value.index() == counter;
-        if (value.op() != Op::add && value.op() != Op::subtract) return false;
+    // By what the counter is multiplied in a value that is the rest of something that no iteration
+    // changes: not by a negative number; none of other values.
+    static Expr factor_of(int counter, const Expr& value, const std::map<int, int>& assigned) {
+        if (is_variable(value)) return value.index() == counter ? integer(1) : Expr();
+        if (value.operands().size() != 2) return {};
         const Expr &a = value.operand(0), &b = value.operand(1);
-        if (!reads_any(b, assigned)) return moves_with(counter, a, assigned);
-        return value.op() == Op::add && !reads_any(a, assigned) && moves_with(counter, b, assigned);
+        const bool is_fixed = !reads_any(a, assigned), is_rest_fixed = !reads_any(b, assigned);
+        switch (value.op()) {
+            case Op::add:
+                if (is_fixed) return factor_of(counter, b, assigned);
+                return is_rest_fixed ? factor_of(counter, a, assigned) : Expr();
+            case Op::subtract: return is_rest_fixed ? factor_of(counter, a, assigned) : Expr();
+            case Op::multiply: {
+                // Of one factor alone, so that no product wraps before it is looked at.
+                const Expr &own = is_fixed ? b : a, &factor = is_fixed ? a : b;
+                const bool is_one = is_fixed || is_rest_fixed;
+                return is_one && is_variable(own) && own.index() == counter ? factor : Expr();
+            }
+            default: return {};
+        }
     }
 
     // What only `loop` mentions gets variables of its own in the copy, so that each is declared
