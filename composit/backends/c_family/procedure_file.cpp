@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
+#include "composit/backends/c_family/procedure_memory.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/procedure_selfcheck.h"
@@ -244,13 +245,15 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
                "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas() + "\n" + (asks ? asking : "") + called +
+    const bool has_vectors = says(code + called, "std::vector");
+    out += "\n" + exactness_pragmas() + "\n" + (asks ? asking : "") +
+           (has_vectors ? kept_memory() : "") + with_kept_memory(called) +
            "namespace {\nnamespace kernels {\n\n";
     std::set<std::string> structs;
     for (const Procedure& procedure : all)
         if (const std::string own = results_struct(procedure); structs.insert(own).second)
             out += own;
-    out += code +
+    out += with_kept_memory(code) +
            "}  // namespace kernels\n\nunion Slot {\n    double as_float64;\n    float "
            "as_float32;\n    int64_t as_int64;\n"
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";
