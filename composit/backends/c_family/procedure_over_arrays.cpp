@@ -1,5 +1,6 @@
 // Procedures of numbers over pointers and a count.
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_lanes.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -63,9 +64,13 @@ std::string print_over_arrays(const Procedure& original, bool asks) {
     ArrayNames names(procedure);
     const std::string element = "[" + names.element + "]";
     std::vector<std::string> values;
-    std::string body;
+    std::string body, in_lanes;
     const auto add = [&](const std::string& line) { body += "        " + line + "\n"; };
     if (has_loop(procedure)) {
+        // Exports are to be read: they call the function.
+        if (asks)
+            in_lanes = print_lanes(procedure, names.parameters, names.results, names.element,
+                                   names.count, names.taken);
         if (asks) add("if (" + names.element + " % 64 == 63) ::composit_stop_if_asked();");
         std::vector<std::string> arguments;
         for (const std::string& name : names.parameters) arguments.push_back(name + element);
@@ -97,9 +102,11 @@ std::string print_over_arrays(const Procedure& original, bool asks) {
     }
     for (size_t i = 0; i < values.size(); ++i)
         add(names.results[i] + element + " = " + values[i] + ";");
-    return array_head(procedure, names) + " {\n    for (int64_t " + names.element + " = 0; " +
-           names.element + " < " + names.count + "; ++" + names.element + ") {\n" + body +
-           "    }\n}\n";
+    const std::string begin = "int64_t " + names.element + " = 0;";
+    const std::string head =
+        in_lanes.empty() ? "    for (" + begin : "    " + begin + "\n" + in_lanes + "    for (;";
+    return array_head(procedure, names) + " {\n" + head + " " + names.element + " < " +
+           names.count + "; ++" + names.element + ") {\n" + body + "    }\n}\n";
 }
 
 }  // namespace composit::c_family
