@@ -45,6 +45,14 @@ Expr cube(const Expr& x) {
     return fma(square, x, lost * x);
 }
 
+// x^1.5: the root, and one product. -inf has the power that IEEE 754 gives it, though it has no
+// root.
+Expr three_halves(const Expr& x) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Expr all = Expr::constant(x.dtype(), infinity);
+    return select(equal(x, -infinity), all, x * Expr::make(Op::square_root, {x}));
+}
+
 // 0 where the power is 0, even of infinity.
 Expr slope_in_base(const Expr& x, const Expr& n) {
     return select(equal(n, 0), 0.0, n * call("power", {x, n - 1.0}));
@@ -98,6 +106,14 @@ std::vector<Row> power_rows() {
          "x1^x2; integers wrap, and to negative powers give 0 unless they are 1 or -1",
          [](X x) { return power(x[0], x[1]); },
          slopes_of_power},
+        {"three_halves",
+         {},
+         1,
+         floating,
+         {{0.5, 2}},
+         "x^1.5, as x**1.5 with a literal 1.5 computes it in kernels",
+         [](X x) { return in_library(three_halves, x[0]); },
+         [](X x, Y) { return Exprs{1.5 * call("sqrt", {x[0]})}; }},
     };
 }
 

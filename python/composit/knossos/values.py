@@ -215,6 +215,8 @@ class Operators:
             if b == -1:
                 return make("divide", [self.cast(1.0, "float"), x])
             return x if b == 1 else _core.scalar.call("square" if b == 2 else "cube", x)
+        if is_number(b) and b == 1.5:
+            return _core.scalar.call("three_halves", x)
         return _core.scalar.call("power", x, y)
 
     def _repeated(self, x: Expr, exponent: int) -> Expr:
