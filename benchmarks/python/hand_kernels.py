@@ -135,7 +135,7 @@ def warping(x: "Tensor[float, n]", y: "Tensor[float, m]") -> float:
     for i in range(n):
         for j in range(m):
             d = x[i] - y[j]
-            cost[i + 1, j + 1] = d * d + min(cost[i, j + 1], cost[i + 1, j], cost[i, j])
+            cost[i + 1, j + 1] = d * d + min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
     return cost[n, m]
 
 
@@ -177,7 +177,7 @@ def biquad(
     y = np.zeros(len(x))
     x1 = x2 = y1 = y2 = 0.0
     for i in range(len(x)):
-        v = b0 * x[i] + b1 * x1 + b2 * x2 - a1 * y1 - a2 * y2
+        v = b0 * x[i] + b1 * x1 + b2 * x2 - a2 * y2 - a1 * y1
         x2, x1, y2, y1 = x1, x[i], y1, v
         y[i] = v
     return y
