@@ -12,7 +12,7 @@ from composit._core import with_location
 from composit.torch import assigning, calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
-from composit.torch.tape import is_grad_enabled
+from composit.torch.tape import is_grad_enabled, no_grad
 from composit.torch.tensor import Tensor
 
 
@@ -102,6 +102,8 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:
         _copy(_get_item(self, index), value)
         return
+    if isinstance(value, TensorBase) and (value is self or writing.may_see_others(value)):
+        _check_assigned(self, index if is_basic else None, value)
     if is_grad_enabled() and (
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
     ):
@@ -111,6 +113,18 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
     if not assigning.assigned(self, made):
         writing.overwrite(self, writing.stored(made))
+
+
+def _check_assigned(self: Tensor, index: Any, value: Any) -> None:
+    """RuntimeError where some, but not all, of the elements that are written are the value's; by
+    arrays of indices (None) any."""
+    if not value._lazy.is_in_memory_of(self._lazy):
+        return
+    with no_grad():
+        target = self if index is None else _get_item(self, index)
+    writing.check_overlap(target, (value,))
+    if index is None and writing.is_alias(self, value):
+        writing.check_overlap(self.reshape(-1)[:-1], (value,))
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
@@ -125,7 +139,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     writing.check_writable(self)
     if not isinstance(src, TensorBase):
         src = calling.functions["tensor"](src)
-    if self._root is not None or self._is_shared:
+    if writing.may_see_others(self):
         writing.check_overlap(self, (self, src))
     made = calling.call(_as_copied, "copy", False, (src, self.dtype, self.shape), {})
     writing.replace(self, made, "copy")

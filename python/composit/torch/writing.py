@@ -193,6 +193,11 @@ def replace(target: Any, result: Any, name: str) -> None:
         _core.moved_into(result._record, target)
 
 
+def may_see_others(tensor: Any) -> bool:
+    """Whether its memory may be seen by other tensors, too."""
+    return tensor._root is not None or tensor._is_shared or tensor._twin is not None
+
+
 def check_overlap(target: Any, operands: Any) -> None:
     """RuntimeError where elements of the target are one in memory, or are some, but not all, of an
     operand's."""
@@ -209,7 +214,7 @@ def inplace(over_tensors: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self._is_leaf_with_grad or self._root is not None:
             check_writable(self)
-        if self._root is not None or self._is_shared:
+        if may_see_others(self):
             check_overlap(self, (self, *args, *kwargs.values()))
         made = over_tensors(self, *args, **kwargs)
         for value in args:

@@ -127,3 +127,27 @@ def test_parts_of_a_view_whose_memory_was_written_are_views(part, look):
             element.mul_(2)
         found.append((w.tolist(), view.tolist()))
     assert found[1:] == [found[0]] * 2
+
+
+OVERLAPPING = {
+    "slices": lambda t, x: x.__setitem__(slice(3), x[1:]),
+    "slices of data": lambda t, x: x[:3].data.mul_(x[1:]),
+    "detached": lambda t, x: x[:3].detach().add_(x[1:]),
+    "detached, assigned": lambda t, x: x[:3].detach().__setitem__(slice(None), x[1:]),
+    "transposed": lambda t, x: x.view(2, 2).__setitem__(slice(None), x.view(2, 2).t()),
+    "mask": lambda t, x: x.__setitem__(x > -9, x),
+    "copy": lambda t, x: x.data[:3].copy_(x[1:]),
+}
+
+
+@pytest.mark.parametrize("write", OVERLAPPING)
+def test_writes_of_what_overlaps_are_refused(write):
+    for t in (torch, ours, ours):
+        x = t.tensor([-1.0, -0.5, 0.0, 2.0])
+        with pytest.raises(RuntimeError, match="^unsupported operation: some elements of the"):
+            OVERLAPPING[write](t, x)
+        assert x.tolist() == [-1, -0.5, 0, 2]
+        x[:2] = x[2:]
+        x[:] = x
+        x.data[2:] = x[:2] * 2
+        assert x.tolist() == [0, 2, 0, 4]
