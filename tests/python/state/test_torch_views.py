@@ -144,7 +144,7 @@ OVERLAPPING = {
 def test_writes_of_what_overlaps_are_refused(write):
     for t in (torch, ours, ours):
         x = t.tensor([-1.0, -0.5, 0.0, 2.0])
-        with pytest.raises(RuntimeError, match="^unsupported operation: some elements of the"):
+        with pytest.raises(RuntimeError, match=r"^unsupported operation: some elements of the"):
             OVERLAPPING[write](t, x)
         assert x.tolist() == [-1, -0.5, 0, 2]
         x[:2] = x[2:]
