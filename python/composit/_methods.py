@@ -7,6 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit import _dispatch
 from composit import numpy as cnp
+from composit._attaching import attach
 from composit._core import LazyTensor, with_location
 
 
@@ -224,16 +225,15 @@ def _html(self: LazyTensor) -> str:
     return html_of(self)
 
 
-def attach() -> None:
+def _attach() -> None:
     """Puts all of these on LazyTensor."""
     functions = [
         "sum", "prod", "max", "min", "mean", "var", "std", "argmax", "argmin", "any", "all",
         "cumsum", "cumprod", "ravel", "squeeze", "swapaxes", "repeat", "take", "diagonal",
         "trace", "dot", "nonzero", "argsort", "argpartition", "searchsorted",
     ]  # fmt: skip
-    for name in functions:
-        setattr(LazyTensor, name, getattr(cnp, name))
-    methods = {
+    methods: dict[str, Any] = {
+        **{name: getattr(cnp, name) for name in functions},
         "reshape": _reshape, "transpose": _transpose, "astype": _astype, "clip": _clip,
         "flatten": _flatten, "set_item": _set_item, "item": _item, "fill": _fill,
         "__array__": _array, "__repr__": _repr, "__str__": _str,
@@ -251,16 +251,12 @@ def attach() -> None:
         "_repr_html_": _html,
         "round": lambda self, decimals=0, out=None: cnp.round(self, decimals, out=out),
     }  # fmt: skip
-    for name, method in methods.items():
-        setattr(LazyTensor, name, method)
-    for name, function in {
-        "graph": _graph,
-        "lowered_graph": _lowered_graph,
-        "mT": cnp.matrix_transpose,
-    }.items():
-        setattr(LazyTensor, name, property(function, doc=function.__doc__))
-    setattr(LazyTensor, "flat", property(_flat, _write_flat, doc=_flat.__doc__))  # noqa: B010
-    setattr(LazyTensor, "__array_priority__", 1000)  # noqa: B010 (a class of C++ has no such name)
+    methods["flat"] = property(_flat, _write_flat, doc=_flat.__doc__)
+    methods["__array_priority__"] = 1000
+    properties = {
+        "graph": _graph, "lowered_graph": _lowered_graph, "mT": cnp.matrix_transpose,
+    }  # fmt: skip
+    attach(LazyTensor, methods, properties)
 
 
-attach()
+_attach()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import composit._core as _core
 from composit import devices
 from composit import numpy as cnp
+from composit._attaching import attach
 from composit._core import LazyScalar, LazyTensor, with_location
 
 _class = type
@@ -341,9 +342,9 @@ def _array_namespace(self: LazyTensor, *, api_version: str | None = None) -> Any
     return cnp
 
 
-def attach() -> None:
+def _attach() -> None:
     """Puts all of these on LazyTensor."""
-    methods = {
+    methods: dict[str, Any] = {
         "choose": _choose, "compress": _compress, "put": _put,
         "conjugate": _conjugate, "conj": _conjugate,
         "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
@@ -353,21 +354,17 @@ def attach() -> None:
         "__array_namespace__": _array_namespace,
         "to_numpy": _to_numpy, "setflags": _set_flags, "setfield": _set_field,
     }  # fmt: skip
-    methods |= {name: _by_values(name) for name in ("tofile", "dump", "getfield")}
-    for name in ("__array_interface__", "__array_struct__", "ctypes"):
-        setattr(LazyTensor, name, _memory_of_values(name))
-    for name, method in methods.items():
-        setattr(LazyTensor, name, method)
-    for name, value in {
-        "flags": _flags,
-        "device": _device,
-        "__cuda_array_interface__": _cuda_array_interface,
-        "base": _base,
-        "data": lambda self: self.taken_out().data,
-    }.items():
-        setattr(LazyTensor, name, property(value, doc=value.__doc__))
-    for name, read, write in (("real", _real, _write_real), ("imag", _imag, _write_imag)):
-        setattr(LazyTensor, name, property(read, write, doc=read.__doc__))
+    by_values = ("tofile", "dump", "getfield")
+    memory = ("__array_interface__", "__array_struct__", "ctypes")
+    methods.update(zip(by_values, map(_by_values, by_values)))
+    methods.update(zip(memory, map(_memory_of_values, memory)))
+    methods["real"] = property(_real, _write_real, doc=_real.__doc__)
+    methods["imag"] = property(_imag, _write_imag, doc=_imag.__doc__)
+    properties = {
+        "flags": _flags, "device": _device, "__cuda_array_interface__": _cuda_array_interface,
+        "base": _base, "data": lambda self: self.taken_out().data,
+    }  # fmt: skip
+    attach(LazyTensor, methods, properties)
 
 
-attach()
+_attach()

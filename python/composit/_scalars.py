@@ -9,6 +9,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit._attaching import attach
 from composit._core import LazyScalar, LazyTensor
 from composit._methods import _describe
 
@@ -92,7 +93,7 @@ def _denominator(self: LazyScalar) -> Any:
     return _restored(1)
 
 
-def attach() -> None:
+def _attach() -> None:
     """Puts all of these on the classes of scalars."""
     methods = {
         "__repr__": _repr, "__str__": _str, "__format__": _format, "__reduce__": _reduce,
@@ -103,19 +104,22 @@ def attach() -> None:
         "__deepcopy__": lambda self, memo: self,
     }  # fmt: skip
     methods |= {name: _on_a_copy(name) for name in ("fill", "put", "sort", "partition", "resize")}
-    for name, method in methods.items():
-        setattr(LazyScalar, name, method)
-    for name in ("is_integer", "as_integer_ratio", "hex"):
-        function = getattr(float, name)
-        setattr(_core.LazyFloating, name, _by_number(function))
-    for name in ("bit_count", "is_integer"):
-        setattr(_core.LazyInteger, name, lambda self, name=name: getattr(_value(self), name)())
-    for name, read in (("numerator", _numerator), ("denominator", _denominator)):
-        setattr(_core.LazyInteger, name, property(read, doc=read.__doc__))
+    attach(LazyScalar, methods, {})
+    of_floats = {
+        "is_integer": _by_number(float.is_integer), "hex": _by_number(float.hex),
+        "as_integer_ratio": _by_number(float.as_integer_ratio),
+    }  # fmt: skip
+    attach(_core.LazyFloating, of_floats, {})
+    of_integers = {
+        "bit_count": lambda self: _value(self).bit_count(),
+        "is_integer": lambda self: _value(self).is_integer(),
+    }
+    parts = {"numerator": _numerator, "denominator": _denominator}
+    attach(_core.LazyInteger, of_integers, parts)
     numbers.Integral.register(_core.LazyInteger)
     numbers.Real.register(_core.LazyFloating)
     numbers.Complex.register(_core.LazyComplexFloating)
     _core.convert_quickly()
 
 
-attach()
+_attach()

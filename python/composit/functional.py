@@ -65,7 +65,9 @@ class _Traced:
         )
 
     def aux(self, tensors: list[LazyTensor]) -> Any:
-        """What the function returned beside its result, for these arguments."""
+        """What the function returned beside its result, for these arguments; None without it."""
+        if not self.has_aux:
+            return None
         leaves, rebuild = flatten(self.auxiliary)
         given = [_core.numpy.strong(tensor) for tensor in tensors]
         traced = [leaf for leaf in leaves if isinstance(leaf, LazyTensor)]
@@ -121,32 +123,27 @@ def _value_and_grad(
 
     def all_three(*args: Any, **options: Any) -> tuple[Any, Any, Any]:
         tensors, rebuild = _arguments(args)
-        for number in numbers:
-            if not -len(args) <= number < len(args):
-                raise ValueError(
-                    with_location(
-                        f"{name}: argnums {argnums} for {len(args)} arguments. "
-                        "They must be in range."
-                    )
-                )
-        chosen = [number % len(args) for number in numbers]
-        starts = [0]
-        for arg in args:
-            starts.append(starts[-1] + len(flatten(arg)[0]))
-        counts = [starts[number + 1] - starts[number] for number in chosen]
-        places = [p for number in chosen for p in range(starts[number], starts[number + 1])]
+        # The leaves' numbers, where the leaves are.
+        places, rebuild_chosen = flatten(_chosen(name, numbers, rebuild(range(len(tensors)))))
         traced = _TracedScalar(name, fun, rebuild, options, has_aux)
         values, gradients = _core.value_and_gradients(traced, tensors, places)
-        rest = iter(gradients)
-        results = tuple(
-            flatten(args[number])[1]([next(rest) for _ in range(count)])
-            for number, count in zip(chosen, counts)
-        )
+        results = rebuild_chosen(gradients)
         gradient = results if isinstance(argnums, (tuple, list)) else results[0]
-        aux = traced.aux(tensors) if has_aux else None
-        return traced.rebuild_result(values), gradient, aux
+        return traced.rebuild_result(values), gradient, traced.aux(tensors)
 
     return all_three
+
+
+def _chosen(name: str, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of these numbers."""
+    try:
+        return tuple(args[number] for number in numbers)
+    except IndexError:
+        raise ValueError(
+            with_location(
+                f"{name}: argnums {numbers} for {len(args)} arguments. They must be in range."
+            )
+        ) from None
 
 
 def value_and_grad(
@@ -181,6 +178,24 @@ def grad(
     return gradient
 
 
+def _check_structures(what: str, structure: str, other: str, others: str) -> None:
+    if structure != others:
+        text = f"{what} the structure {structure}, {other} {others}. They must be equal."
+        raise TypeError(with_location(text))
+
+
+def _listed(what: str, given: Any) -> tuple[Any, ...]:
+    """The arguments of jvp as a tuple."""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(
+            with_location(
+                f"jvp: {what} is {_described(given)}. A tuple or list, with one entry for each "
+                "argument, is required."
+            )
+        )
+    return tuple(given)
+
+
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """fun's value, and the function from its cotangent, of the value's structure, to a tuple of
     gradients; with has_aux fun returns (value, auxiliary data), and the latter comes third."""
@@ -191,13 +206,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
     def gradients(cotangents: Any) -> Any:
         given = outline(cotangents)
-        if given != traced.outline:
-            raise TypeError(
-                with_location(
-                    f"vjp: the cotangent has the structure {given}, the function's value "
-                    f"{traced.outline}. They must be equal."
-                )
-            )
+        _check_structures("vjp: the cotangent has", given, "the function's value", traced.outline)
         leaves = [as_tensor(leaf) for leaf in flatten(cotangents)[0]]
         return rebuild(pullback(leaves))
 
@@ -211,24 +220,10 @@ def jvp(
     """fun's value and its tangent for tangents of the arguments, both tuples or lists; with has_aux
     fun returns (value, auxiliary data), and the latter comes third."""
     check_function("jvp", fun)
-    for what, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
-            raise TypeError(
-                with_location(
-                    f"jvp: {what} is {_described(given)}. A tuple or list, with one entry for each "
-                    "argument, is required."
-                )
-            )
-    structures = outline(tuple(primals)), outline(tuple(tangents))
-    if structures[0] != structures[1]:
-        raise TypeError(
-            with_location(
-                f"jvp: primals have the structure {structures[0]}, tangents {structures[1]}. "
-                "They must be equal."
-            )
-        )
-    tensors, rebuild = _arguments(tuple(primals))
-    directions, _ = _arguments(tuple(tangents))
+    given, directions_given = _listed("primals", primals), _listed("tangents", tangents)
+    _check_structures("jvp: primals have", outline(given), "tangents", outline(directions_given))
+    tensors, rebuild = _arguments(given)
+    directions, _ = _arguments(directions_given)
     traced = _Traced("jvp", fun, rebuild, {}, has_aux)
     values, made = _core.jvp_function(traced, tensors, directions)
     both = traced.rebuild_result(values), traced.rebuild_result(made)

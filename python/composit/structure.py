@@ -37,6 +37,18 @@ def _collect(value: Any, leaves: list[Any]) -> Any:
     return next
 
 
+def changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value with what `change` makes of each leaf of its lists, tuples and dictionaries;
+    objects of their subclasses, but for named tuples, are leaves."""
+    if type(value) in (list, tuple):
+        return type(value)(changed(item, change) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(changed(item, change) for item in value))
+    if type(value) is dict:
+        return {key: changed(item, change) for key, item in value.items()}
+    return change(value)
+
+
 def is_record(value: Any) -> bool:
     """Whether it is made by a dataclass, of its fields alone, and is no array itself."""
     return (

@@ -16,6 +16,7 @@ from composit.model_zoo.parameters import (
     convert,
     dense,
     layer_norm,
+    layers,
     linear,
     scale,
     state_of,
@@ -97,14 +98,16 @@ def parameter_shapes(
         f"{prefix}embeddings.token_type_embeddings.weight": (2, width),
     }
     scale(shapes, f"{prefix}embeddings.LayerNorm", width)
-    for i in range(num_encoders):
-        layer = f"{prefix}encoder.layer.{i}"
-        for name in ("self.query", "self.key", "self.value", "output.dense"):
-            dense(shapes, f"{layer}.attention.{name}", width, width)
-        dense(shapes, f"{layer}.intermediate.dense", width, 4 * width)
-        dense(shapes, f"{layer}.output.dense", 4 * width, width)
-        scale(shapes, f"{layer}.attention.output.LayerNorm", width)
-        scale(shapes, f"{layer}.output.LayerNorm", width)
+    matrices = {
+        "attention.self.query": (width, width),
+        "attention.self.key": (width, width),
+        "attention.self.value": (width, width),
+        "attention.output.dense": (width, width),
+        "intermediate.dense": (width, 4 * width),
+        "output.dense": (4 * width, width),
+    }
+    norms = {"attention.output.LayerNorm": width, "output.LayerNorm": width}
+    layers(shapes, f"{prefix}encoder.layer", num_encoders, matrices, norms)
     if num_labels is not None:
         dense(shapes, "qa_outputs", width, num_labels)
     return shapes

@@ -14,10 +14,10 @@ from composit.model_zoo.caching import Cache, attend
 from composit.model_zoo.parameters import (
     Parameters,
     Shapes,
-    dense,
     draw,
     join_heads,
     layer_norm,
+    layers,
     linear,
     scale,
     split_heads,
@@ -94,14 +94,13 @@ def parameter_shapes(
         "transformer.wte.weight": (vocab_size, width),
         "transformer.wpe.weight": (max_length, width),
     }
-    for layer in range(num_layers):
-        place = f"transformer.h.{layer}"
-        dense(shapes, f"{place}.attn.c_attn", width, 3 * width)
-        dense(shapes, f"{place}.attn.c_proj", width, width)
-        dense(shapes, f"{place}.mlp.c_fc", width, 4 * width)
-        dense(shapes, f"{place}.mlp.c_proj", 4 * width, width)
-        scale(shapes, f"{place}.ln_1", width)
-        scale(shapes, f"{place}.ln_2", width)
+    matrices = {
+        "attn.c_attn": (width, 3 * width),
+        "attn.c_proj": (width, width),
+        "mlp.c_fc": (width, 4 * width),
+        "mlp.c_proj": (4 * width, width),
+    }
+    layers(shapes, "transformer.h", num_layers, matrices, {"ln_1": width, "ln_2": width})
     scale(shapes, "transformer.ln_f", width)
     return shapes
 

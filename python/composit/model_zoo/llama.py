@@ -19,6 +19,7 @@ from composit.model_zoo.parameters import (
     dense,
     draw,
     join_heads,
+    layers,
     linear,
     split_heads,
     state_of,
@@ -113,20 +114,17 @@ def parameter_shapes(
     """Names and shapes, by default those of a small model."""
     narrow = width // num_heads * num_key_heads
     shapes: Shapes = {"model.embed_tokens.weight": (vocab_size, width)}
-    for layer in range(num_layers):
-        place = f"model.layers.{layer}"
-        for name, inputs, outputs in (
-            ("self_attn.q_proj", width, width),
-            ("self_attn.k_proj", width, narrow),
-            ("self_attn.v_proj", width, narrow),
-            ("self_attn.o_proj", width, width),
-            ("mlp.gate_proj", width, hidden_width),
-            ("mlp.up_proj", width, hidden_width),
-            ("mlp.down_proj", hidden_width, width),
-        ):
-            dense(shapes, f"{place}.{name}", inputs, outputs, bias=False)
-        for name in ("input_layernorm", "post_attention_layernorm"):
-            shapes[f"{place}.{name}.weight"] = (width,)
+    matrices = {
+        "self_attn.q_proj": (width, width),
+        "self_attn.k_proj": (width, narrow),
+        "self_attn.v_proj": (width, narrow),
+        "self_attn.o_proj": (width, width),
+        "mlp.gate_proj": (width, hidden_width),
+        "mlp.up_proj": (width, hidden_width),
+        "mlp.down_proj": (hidden_width, width),
+    }
+    norms = dict.fromkeys(("input_layernorm", "post_attention_layernorm"), width)
+    layers(shapes, "model.layers", num_layers, matrices, norms, bias=False)
     shapes["model.norm.weight"] = (width,)
     dense(shapes, "lm_head", width, vocab_size, bias=False)
     return shapes

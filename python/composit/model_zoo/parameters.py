@@ -197,9 +197,29 @@ def dense(shapes: Shapes, name: str, inputs: int, outputs: int, *, bias: bool = 
         shapes[f"{name}.bias"] = (outputs,)
 
 
-def scale(shapes: Shapes, name: str, width: int) -> None:
+def scale(shapes: Shapes, name: str, width: int, *, bias: bool = True) -> None:
     """Adds what a normalised tensor is multiplied with, and what is added to it."""
-    shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (width,)
+    shapes[f"{name}.weight"] = (width,)
+    if bias:
+        shapes[f"{name}.bias"] = (width,)
+
+
+def layers(
+    shapes: Shapes,
+    place: str,
+    count: int,
+    matrices: Mapping[str, tuple[int, int]],
+    norms: Mapping[str, int],
+    *,
+    bias: bool = True,
+) -> None:
+    """Adds equal layers, place.0, place.1, …: dense ones by their names and sizes, and the widths
+    of what is normalised."""
+    for layer in range(count):
+        for name, (inputs, outputs) in matrices.items():
+            dense(shapes, f"{place}.{layer}.{name}", inputs, outputs, bias=bias)
+        for name, width in norms.items():
+            scale(shapes, f"{place}.{layer}.{name}", width, bias=bias)
 
 
 def as_tensors(parameters: Mapping[str, Any]) -> dict[str, LazyTensor]:

@@ -19,6 +19,7 @@ from composit.model_zoo.parameters import (
     dense,
     draw,
     layer_norm,
+    layers,
     linear,
     scale,
     state_of,
@@ -103,14 +104,10 @@ def parameter_shapes(
         "vit.embeddings.patch_embeddings.projection.weight": filters,
         "vit.embeddings.patch_embeddings.projection.bias": (width,),
     }
-    for layer in range(num_layers):
-        place = f"vit.layers.{layer}"
-        for name in PROJECTIONS:
-            dense(shapes, f"{place}.attention.{name}", width, width)
-        dense(shapes, f"{place}.mlp.fc1", width, 4 * width)
-        dense(shapes, f"{place}.mlp.fc2", 4 * width, width)
-        scale(shapes, f"{place}.layernorm_before", width)
-        scale(shapes, f"{place}.layernorm_after", width)
+    matrices = {f"attention.{name}": (width, width) for name in PROJECTIONS}
+    matrices |= {"mlp.fc1": (width, 4 * width), "mlp.fc2": (4 * width, width)}
+    norms = {"layernorm_before": width, "layernorm_after": width}
+    layers(shapes, "vit.layers", num_layers, matrices, norms)
     scale(shapes, "vit.layernorm", width)
     dense(shapes, "classifier", width, num_classes)
     return shapes

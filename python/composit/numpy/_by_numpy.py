@@ -17,6 +17,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
+from composit.structure import changed
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
@@ -24,23 +25,21 @@ _FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 def values_of(function: str, value: Any) -> Any:
     """The same with NumPy's arrays and scalars for tensors, within lists, tuples and dictionaries,
     too."""
-    if isinstance(value, LazyTensor):
-        if not value.has_value():
-            raise NotSupported(
-                with_location(
-                    f"{function}: an argument depends on a placeholder. NumPy computes this "
-                    "function from values: call it outside of compile, grad and vmap."
-                )
+    return changed(
+        value, lambda leaf: _value_of(function, leaf) if isinstance(leaf, LazyTensor) else leaf
+    )
+
+
+def _value_of(function: str, tensor: LazyTensor) -> Any:
+    if not tensor.has_value():
+        raise NotSupported(
+            with_location(
+                f"{function}: an argument depends on a placeholder. NumPy computes this "
+                "function from values: call it outside of compile, grad and vmap."
             )
-        array = value.evaluated()
-        return array[()] if isinstance(value, LazyScalar) else array
-    if type(value) in (list, tuple):
-        return type(value)(values_of(function, item) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(values_of(function, item) for item in value))
-    if type(value) is dict:
-        return {key: values_of(function, item) for key, item in value.items()}
-    return value
+        )
+    array = tensor.evaluated()
+    return array[()] if isinstance(tensor, LazyScalar) else array
 
 
 def is_held(dtype: Any) -> bool:
@@ -51,17 +50,17 @@ def is_held(dtype: Any) -> bool:
 def made(value: Any) -> Any:
     """The same with tensors for NumPy's arrays and scalars of numbers; subclasses stay what they
     are."""
+    return changed(value, _tensor_of)
+
+
+def _tensor_of(value: Any) -> Any:
     import numpy as np
 
-    if type(value) is np.ndarray:
-        return _core.constant(value, "", True) if is_held(value.dtype) else value
-    if isinstance(value, np.generic):
-        return _core.constant(np.asarray(value), "", True)[()] if is_held(value.dtype) else value
-    if type(value) in (list, tuple):
-        return type(value)(made(item) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(made(item) for item in value))
-    return value
+    is_scalar = isinstance(value, np.generic)
+    if not (type(value) is np.ndarray or is_scalar) or not is_held(value.dtype):
+        return value
+    tensor = _core.constant(np.asarray(value), "", True)
+    return tensor[()] if is_scalar else tensor
 
 
 def _any_of(value: Any, holds: Callable[[Any], bool]) -> bool:

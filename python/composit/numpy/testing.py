@@ -12,6 +12,7 @@ from typing import Any
 import numpy.testing as _testing
 
 from composit._core import LazyTensor
+from composit.structure import changed
 
 _compared = (
     "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
@@ -23,15 +24,9 @@ _compared = (
 def _evaluated(value: Any) -> Any:
     """The same with ndarrays for tensors (NumPy's scalars for those of no dimension), inside of
     lists, tuples and dictionaries, too."""
-    if isinstance(value, LazyTensor):
-        return value.evaluated()[()]
-    if type(value) in (list, tuple):
-        return type(value)(_evaluated(item) for item in value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_evaluated(item) for item in value))
-    if type(value) is dict:
-        return {key: _evaluated(item) for key, item in value.items()}
-    return value
+    return changed(
+        value, lambda leaf: leaf.evaluated()[()] if isinstance(leaf, LazyTensor) else leaf
+    )
 
 
 def _of_tensors(function: Any) -> Any:

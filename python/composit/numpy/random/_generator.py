@@ -106,11 +106,8 @@ class Generator(Distributions):
         endpoint: bool = False,
     ) -> LazyTensor:  # fmt: skip
         """Integers in [low, high), or [0, low); with endpoint, high is among them."""
-        if high is None:
-            low, high = 0, low
-        kind = _shared.int64 if dtype is np.int64 else _shared.integer_kind("integers", dtype)
-        low, high, closed = _shared.bounds("integers", low, high, kind, bool(endpoint))
-        return self._stream.integers("integers", low, high, size, kind, closed, False)
+        draw, closed = self._stream.integers, bool(endpoint)
+        return _shared.integers("integers", draw, low, high, size, dtype, closed, False)
 
     def bytes(self, length: int) -> Any:
         """Random bytes."""
@@ -122,8 +119,7 @@ class Generator(Distributions):
     ) -> Any:  # fmt: skip
         """Elements of a along an axis, or integers below it; p: their probabilities."""
         count, holder = _shared.population(a, axis)
-        if p is not None:
-            len(p)
+        _shared.check_sequence(p)
         places = self._stream.choice(count, size, bool(replace), p, bool(shuffle))
         return places if holder is None else _shared.taken(holder, places, axis)
 

@@ -107,11 +107,8 @@ class RandomState(Distributions):
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> LazyTensor:
         """Integers in [low, high), or [0, low)."""
-        if high is None:
-            low, high = 0, low
-        kind = _shared.int64 if dtype is int else _shared.integer_kind("randint", dtype)
-        low, high, closed = _shared.bounds("randint", low, high, kind, False)
-        return self._stream.integers("randint", low, high, size, kind, closed, True)
+        draw = self._stream.integers
+        return _shared.integers("randint", draw, low, high, size, dtype, False, True)
 
     def random_integers(self, low: Any, high: Any = None, size: Any = None) -> LazyTensor:
         """randint with `high` among the integers, or [1, low]; deprecated, as in NumPy."""
@@ -133,8 +130,7 @@ class RandomState(Distributions):
         count, holder = _shared.population(a)
         if holder is not None and holder.ndim != 1:
             raise ValueError(with_location("choice: a must be 1-dimensional"))
-        if p is not None:
-            len(p)
+        _shared.check_sequence(p)
         places = self._stream.choice(count, size, bool(replace), p)
         return places if holder is None else _shared.taken(holder, places, 0)
 

@@ -206,6 +206,23 @@ def bounds(function: str, low: Any, high: Any, dtype: Any, closed: bool) -> tupl
     return low.astype(dtype), last.astype(dtype), True
 
 
+def integers(
+    function: str, draw: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool,
+    is_legacy: bool,
+) -> LazyTensor:  # fmt: skip
+    """Integers in [low, high), or [0, low), or up to the high one if it is included."""
+    low, high = (0, low) if high is None else (low, high)
+    kind = int64 if dtype in (int, np.int64) else integer_kind(function, dtype)
+    low, high, closed = bounds(function, low, high, kind, closed)
+    return draw(function, low, high, size, kind, closed, is_legacy)
+
+
+def check_sequence(p: Any) -> None:
+    """TypeError for probabilities that have no length."""
+    if p is not None:
+        len(p)
+
+
 def counts(numbers: Any) -> Any:
     """Of sequences of floats the whole parts, as NumPy takes them; arrays must have integers."""
     return np.asarray(numbers, int64) if type(numbers) in (list, tuple) else numbers
@@ -221,10 +238,9 @@ def as_bytes(draw: Any, length: int) -> Any:
 def probabilities(pvals: Any) -> Any:
     """One row of them, for RandomState."""
     array = pvals if isinstance(pvals, LazyTensor) else np.asarray(pvals)
-    if array.ndim == 0:
-        raise TypeError(with_location("multinomial: pvals must be a 1-d sequence"))
-    if array.ndim > 1:
-        raise ValueError(with_location("multinomial: pvals must be a 1-d sequence"))
+    if array.ndim != 1:
+        kind = ValueError if array.ndim else TypeError
+        raise kind(with_location("multinomial: pvals must be a 1-d sequence"))
     return array
 
 
