@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/cg/jacobians.h"
 #include "composit/cg/node_state.h"
+#include "composit/cg/numbers.h"
 #include "composit/functional/functional.h"
 #include "composit/ir/body.h"
 #include "composit/numpy/linear.h"

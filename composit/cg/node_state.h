@@ -41,9 +41,8 @@ struct NodeState {
 // The tensors of nodes that an operator is given: parameters that are numbers in the dtype that
 // such a number has beside the others.
 Tensors operands_of(const Nodes& nodes, const Tensors& tensors);
-// Where placeholders, which are never weak, take the tensors' places: weak floats in the dtype that
-// they have beside the others. Integers stay, as they may be indices.
-Tensors strong_operands(const Tensors& tensors);
+// x in the dtype that a number of its kind has beside the others.
+Tensor beside(const Tensor& x, const Tensors& others);
 
 // A parameter that a call uses, which has to be a function of given parameters alone.
 class HiddenParameter : public ValueError {

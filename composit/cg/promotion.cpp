@@ -3,27 +3,34 @@
 //
 // Source: NEP 50, https://numpy.org/neps/nep-0050-scalar-promotion.html
 #include "composit/cg/node_state.h"
+#include "composit/cg/numbers.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
+#include <complex>
 
 namespace composit::cg {
 namespace {
 
 bool is_weak(const Tensor& x) { return x.type().weak; }
 
+}  // namespace
+
 Tensor beside(const Tensor& x, const Tensors& others) {
-    if (others.empty()) return x;
+    const auto is_alike = [&](const Tensor& other) { return other.dtype() == x.dtype(); };
+    if (std::ranges::all_of(others, is_alike)) return x;
     Tensors all = others;
     if (ir::is_complex(x.dtype()))
         all.push_back(ir::weak_scalar(std::complex<double>()));
     else if (ir::is_floating(x.dtype()))
         all.push_back(ir::weak_scalar(0.0));
+    else if (x.dtype() == ir::DType::boolean)
+        all.push_back(ir::weak_scalar(false));
     else
         all.push_back(ir::weak_scalar(int64_t{0}));
     return ops::astype(x, numpy::result_type(all));
 }
-
-}  // namespace
 
 Tensors operands_of(const Nodes& nodes, const Tensors& tensors) {
     std::vector<bool> takes_dtype;

@@ -10,10 +10,17 @@
 #include "composit/numpy/manipulation.h"
 #include "composit/random/keys.h"
 
+#include <charconv>
+#include <map>
+#include <optional>
+#include <system_error>
+
 namespace composit::nn {
 namespace {
 
 using Tensors = std::vector<Tensor>;
+
+constexpr size_t most_layers = 1 << 20;  // that a name may ask for
 
 // What makes one kind of layer: how many gates, and its step from the part of x, (…, gates *
 // hidden), and the state.
@@ -54,6 +61,35 @@ Tensors gru_step(const Tensor& of_x, const Tensors& state, const RecurrentWeight
 Tensors rnn_step(const Tensor& of_x, const Tensors& state, const RecurrentWeights& w,
                  std::string_view nonlinearity) {
     return {apply(nonlinearity, {of_x + times_transposed(state[0], w.weight_hh)})};
+}
+
+// The weights of one layer in one direction among those of a name, by the name's beginning.
+Tensor* named_part(RecurrentWeights& weights, std::string_view part) {
+    if (part == "weight_ih") return &weights.weight_ih;
+    if (part == "weight_hh") return &weights.weight_hh;
+    if (part == "bias_ih") return &weights.bias_ih;
+    if (part == "bias_hh") return &weights.bias_hh;
+    return part == "weight_hr" ? &weights.weight_hr : nullptr;
+}
+
+// Which layer, and whether it goes backwards; nothing for a name that is none of a weight's.
+struct LayerName {
+    std::string_view part;
+    size_t layer;
+    bool is_reverse;
+};
+std::optional<LayerName> layer_of(std::string_view name) {
+    constexpr std::string_view behind = "_reverse";
+    const bool is_reverse = name.ends_with(behind);
+    if (is_reverse) name.remove_suffix(behind.size());
+    const size_t place = name.rfind("_l");
+    if (place == std::string_view::npos) return std::nullopt;
+    const std::string_view digits = name.substr(place + 2);
+    size_t layer = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), layer);
+    if (error != std::errc() || end != digits.data() + digits.size() || layer > most_layers)
+        return std::nullopt;
+    return LayerName{name.substr(0, place), layer, is_reverse};
 }
 
 constexpr Kind lstm_kind{"lstm", 4, true, true, lstm_step};
@@ -209,6 +245,32 @@ Tensors one_step(std::string_view name, const Kind& kind, const Tensor& x, const
 }
 
 }  // namespace
+
+NamedRecurrentWeights recurrent_weights(
+    std::string_view function, const std::vector<std::pair<std::string, Tensor>>& weights) {
+    NamedRecurrentWeights result;
+    size_t count = 1;
+    std::map<std::pair<size_t, bool>, RecurrentWeights> found;
+    for (const auto& [name, value] : weights) {
+        const std::optional<LayerName> at = layer_of(name);
+        RecurrentWeights none;
+        user_check(at && named_part(none, at->part), function, ": a weight is called '", name,
+                   "'. Names like weight_ih_l0 and weight_hh_l0_reverse are required.");
+        *named_part(found[{at->layer, at->is_reverse}], at->part) = value;
+        count = std::max(count, at->layer + 1);
+        result.bidirectional = result.bidirectional || at->is_reverse;
+    }
+    for (size_t layer = 0; layer < count; ++layer)
+        for (int direction = 0; direction < (result.bidirectional ? 2 : 1); ++direction) {
+            RecurrentWeights& own = found[{layer, direction == 1}];
+            for (const char* part : {"weight_ih", "weight_hh"})
+                user_check(static_cast<bool>(*named_part(own, part)), function,
+                           ": there is no weight ", part, "_l", layer,
+                           direction == 1 ? "_reverse" : "", ". It is required.");
+            result.layers.push_back(own);
+        }
+    return result;
+}
 
 Recurrent lstm(const Tensor& x, const std::vector<RecurrentWeights>& weights, const Tensor& h,
                const Tensor& c, const RecurrentOptions& options) {

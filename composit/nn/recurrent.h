@@ -6,7 +6,9 @@
 
 #include "composit/numpy/operand.h"
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace composit::nn {
@@ -20,6 +22,16 @@ using ir::Tensor;
 struct RecurrentWeights {
     Tensor weight_ih, weight_hh, bias_ih = {}, bias_hh = {}, weight_hr = {};
 };
+
+// Weights by PyTorch's names: weight_ih_l0, weight_hh_l0 and, where there are, bias_ih_l0,
+// bias_hh_l0 and weight_hr_l0; l1, l2, … for further layers, names that end in _reverse for the
+// other direction. ValueError for other names, and where a layer has no weight_ih or weight_hh.
+struct NamedRecurrentWeights {
+    std::vector<RecurrentWeights> layers;
+    bool bidirectional = false;
+};
+[[nodiscard]] NamedRecurrentWeights recurrent_weights(
+    std::string_view function, const std::vector<std::pair<std::string, Tensor>>& weights);
 
 struct RecurrentOptions {
     bool bidirectional = false;  // weights: of each layer forwards, then backwards

@@ -5,8 +5,10 @@
 #include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
+#include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
+#include <limits>
 #include <numbers>
 
 namespace composit::numpy {
@@ -52,11 +54,16 @@ bool iscomplexobj(const Tensor& x) { return ir::is_complex(x.dtype()); }
 
 bool isrealobj(const Tensor& x) { return !iscomplexobj(x); }
 
-Tensor real_if_close(const Tensor& x) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), "real_if_close: ", x.dtype(),
-                             " is not supported: the dtype of the result depends on the values. "
-                             "Use real.");
-    return strong(x);
+Tensor real_if_close(const Tensor& x, double tol) {
+    if (!ir::is_complex(x.dtype())) return strong(x);
+    return errors_as("real_if_close", [&] {
+        const bool is_single = x.dtype() == DType::complex64;
+        const double epsilon = is_single ? std::numeric_limits<float>::epsilon()
+                                         : std::numeric_limits<double>::epsilon();
+        const Tensor is_small =
+            apply("less", {apply("absolute", {imag(x)}), tol > 1 ? epsilon * tol : tol});
+        return truth("real_if_close", all(is_small), "real(x)") ? real(x) : strong(x);
+    });
 }
 
 }  // namespace composit::numpy

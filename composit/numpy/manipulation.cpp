@@ -173,6 +173,9 @@ std::vector<Tensor> broadcast_arrays(const std::vector<Tensor>& arrays) {
 }
 
 Shape broadcast_shapes(const std::vector<Shape>& shapes) {
+    for (const Shape& shape : shapes)
+        user_check(std::ranges::all_of(shape, [](int64_t length) { return length >= 0; }),
+                   "broadcast_shapes: negative dimensions are not allowed: ", shape, ".");
     return ops::broadcast_shapes("broadcast_shapes", shapes);
 }
 

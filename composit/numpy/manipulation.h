@@ -85,8 +85,8 @@ namespace composit::numpy {
 [[nodiscard]] Tensor resize(const Tensor& x, const Shape& shape);
 
 // ----- padding: (before, after) per axis. Modes: constant (of `value`), edge, reflect, symmetric,
-// wrap, empty (zeros). Others of NumPy's are refused by name (NotSupported). ValueError for
-// negative widths.
+// wrap, empty (zeros), linear_ramp (to `value`), maximum, mean, median, minimum; padding.h has
+// their options. ValueError for negative widths, unknown modes.
 [[nodiscard]] Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
                          std::string_view mode = "constant", const Operand& value = 0);
 
@@ -106,8 +106,10 @@ namespace composit::numpy {
 // All windows as a view: the window's axes come last. Axis None needs one length per axis of x.
 [[nodiscard]] Tensor sliding_window_view(const Tensor& x, const std::vector<int64_t>& window,
                                          const Axis& axis = {});
-// Coordinate grids of 1-d tensors; indexing "xy" or "ij".
+// Coordinate grids of 1-d tensors; indexing "xy" or "ij". `is_sparse`: not broadcast, of length 1
+// along the other axes.
 [[nodiscard]] std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes,
-                                           std::string_view indexing = "xy");
+                                           std::string_view indexing = "xy",
+                                           bool is_sparse = false);
 
 }  // namespace composit::numpy

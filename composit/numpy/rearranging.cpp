@@ -5,6 +5,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/padding.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
 
@@ -213,16 +214,8 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widt
             return ops::pad(strong(x), filler, low, high, Axes(low.size(), 0));
         });
     }
-    const bool is_known =
-        mode == "edge" || mode == "wrap" || mode == "symmetric" || mode == "reflect";
-    const bool is_numpys = mode == "linear_ramp" || mode == "maximum" || mode == "mean" ||
-                           mode == "median" || mode == "minimum";
-    user_check<NotSupported>(!is_numpys, "pad: mode '", mode,
-                             "' is not built yet. Available: "
-                             "constant, edge, reflect, symmetric, wrap, empty.");
-    user_check(is_known, "pad: mode '", mode,
-               "' is not supported. Available: constant, edge, "
-               "reflect, symmetric, wrap, empty.");
+    if (mode != "edge" && mode != "wrap" && mode != "symmetric" && mode != "reflect")
+        return pad(x, widths, mode, PadOptions{.values = {{value, value}}});
     Tensor result = x;
     for (size_t d = 0; d < low.size(); ++d) {
         if (low[d] == 0 && high[d] == 0) continue;
@@ -239,9 +232,9 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widt
 }
 
 Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) {
+    if (n == 0) return x;
     user_check(n >= 0, "diff: order must be non-negative but got ", n, ".");
     user_check(x.rank() > 0, "diff: diff requires input that is at least one dimensional.");
-    if (n == 0) return x;
     const int64_t along = normalize_axis("diff", axis, x.rank());
     std::vector<Tensor> parts;
     for (const Tensor& end : {prepend, x, append}) {

@@ -181,6 +181,23 @@ Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
     });
 }
 
+// The variance of real numbers in a complex dtype, which is complex as in NumPy: the sum of squares
+// as they are.
+Tensor complex_variance(const Spread& of) {
+    const Tensor wide = ops::astype(of.x, *of.dtype);
+    const Tensor centre = of.mean ? of.mean : mean(wide, of.axes, {}, true, of.where);
+    const Tensor squares = apply("square", {apply("subtract", {wide, centre})});
+    const Tensor total = sum(squares, of.axes, {}, of.keepdims, {}, of.where);
+    const Tensor ones = numpy::ones(wide.shape());
+    const Tensor count = sum(ones, of.axes, {}, of.keepdims, {}, of.where);
+    const Tensor free = apply("maximum", {apply("subtract", {count, of.ddof}), 0});
+    return apply("divide", {total, free});
+}
+
+bool is_complex_of_real(const Tensor& x, std::optional<DType> dtype) {
+    return dtype && ir::is_complex(*dtype) && !ir::is_complex(x.dtype());
+}
+
 // mean: one node over x and, where given, the mask.
 template <class Build>
 Tensor statistic(std::string_view function, const Tensor& x, std::optional<DType> dtype,
@@ -193,6 +210,50 @@ Tensor statistic(std::string_view function, const Tensor& x, std::optional<DType
             build(ops::astype(x[0], dtypes.inner), x.size() > 1 ? x[1] : Tensor());
         const bool is_real = ir::is_complex(dtypes.result) && !ir::is_complex(result.dtype());
         return ops::astype(result, is_real ? ir::real_part_of(dtypes.result) : dtypes.result);
+    });
+}
+
+// The weights of an average, of x's rank.
+Tensor aligned_weights(const Tensor& x, const Axis& axis, const Axes& axes, const Tensor& weights) {
+    if (weights.shape() == x.shape()) return weights;
+    user_check<TypeError>(!axis.is_none(),
+                          "average: Axis must be specified when shapes of a and weights differ: ",
+                          x.shape(), " and ", weights.shape(), ".");
+    Shape aligned(x.shape().size(), 1), required;
+    for (int64_t a : axes) required.push_back(x.shape()[static_cast<size_t>(a)]);
+    user_check(
+        weights.shape() == required,
+        "average: Shape of weights must be consistent with shape of a along specified axis: ",
+        weights.shape(), " and ", x.shape(), ".");
+    for (int64_t a : axes) aligned[static_cast<size_t>(a)] = x.shape()[static_cast<size_t>(a)];
+    Axes ascending(axes.size());
+    std::iota(ascending.begin(), ascending.end(), int64_t{0});
+    std::ranges::sort(ascending, {}, [&](int64_t i) { return axes[static_cast<size_t>(i)]; });
+    return reshape(transpose(weights, ascending), aligned);
+}
+
+AverageAndWeights averaged(std::string_view function, const Tensor& x, const Axis& axis,
+                           const Tensor& weights, bool keepdims) {
+    const Axes axes = axis.of(function, x.rank());
+    return errors_as(function, [&]() -> AverageAndWeights {
+        if (!weights) {
+            const Tensor result = mean(x, axes, {}, keepdims);
+            user_check<ZeroDivisionError>(result.size() > 0,
+                                          "average: division by zero: there are no averages.");
+            const Tensor ones = numpy::ones(x.shape(), result.dtype());
+            return {result, sum(ones, axes, {}, keepdims)};
+        }
+        const Tensor w = aligned_weights(x, axis, axes, weights);
+        const DType common = result_type({x, w});
+        const bool is_whole = x.dtype() == DType::boolean || ir::is_integer(x.dtype());
+        const DType dtype = is_whole ? ir::promote(common, DType::float64) : common;
+        const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
+        const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
+        const Tensor total = ops::reduce(Combiner::sum, wide, axes, keepdims);
+        user_check<ZeroDivisionError>(!is_violated(all(apply("not_equal", {total, 0}))),
+                                      "average: Weights sum to zero, can't be normalized.");
+        return {apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims), total}),
+                total};
     });
 }
 
@@ -268,12 +329,21 @@ Tensor mean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool 
 
 Tensor var(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
            bool keepdims, const Tensor& where, const Tensor& mean) {
+    if (is_complex_of_real(x, dtype))
+        return errors_as("var", [&] {
+            const Axes axes = axis.of("var", x.rank());
+            return complex_variance({x, where, mean, axes, dtype, ddof, keepdims});
+        });
     return spread("var", x, axis, dtype, ddof, keepdims, where, mean,
                   [](const Tensor& variance) { return variance; });
 }
 
 Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
            bool keepdims, const Tensor& where, const Tensor& mean) {
+    if (is_complex_of_real(x, dtype))
+        return errors_as("std", [&] {
+            return apply("sqrt", {var(x, axis, dtype, ddof, keepdims, where, mean)});
+        });
     return spread("std", x, axis, dtype, ddof, keepdims, where, mean, [](const Tensor& variance) {
         const DType dtype = variance.dtype();
         user_check<TypeError>(ir::is_inexact(dtype) || variance.rank() == 0,
@@ -286,40 +356,12 @@ Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double
 }
 
 Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool keepdims) {
-    const Axes axes = axis.of("average", x.rank());
-    if (!weights) return errors_as("average", [&] { return mean(x, axes, {}, keepdims); });
-    Tensor w = weights;
-    if (weights.shape() != x.shape()) {
-        user_check<TypeError>(!axis.is_none(),
-                              "average: Axis must be specified when shapes of a and weights "
-                              "differ: ",
-                              x.shape(), " and ", weights.shape(), ".");
-        Shape aligned(x.shape().size(), 1);
-        Shape required;
-        for (int64_t a : axes) required.push_back(x.shape()[static_cast<size_t>(a)]);
-        user_check(weights.shape() == required,
-                   "average: Shape of weights must be consistent with shape of a "
-                   "along specified axis: ",
-                   weights.shape(), " and ", x.shape(), ".");
-        for (int64_t a : axes) aligned[static_cast<size_t>(a)] = x.shape()[static_cast<size_t>(a)];
-        std::vector<int64_t> ascending(axes.size());
-        std::iota(ascending.begin(), ascending.end(), int64_t{0});
-        std::sort(ascending.begin(), ascending.end(), [&axes](int64_t i, int64_t j) {
-            return axes[static_cast<size_t>(i)] < axes[static_cast<size_t>(j)];
-        });
-        w = reshape(transpose(weights, ascending), aligned);
-    }
-    return errors_as("average", [&] {
-        const DType common = result_type({x, w});
-        const bool is_whole = x.dtype() == DType::boolean || ir::is_integer(x.dtype());
-        const DType dtype = is_whole ? ir::promote(common, DType::float64) : common;
-        const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
-        const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
-        const Tensor total = ops::reduce(Combiner::sum, wide, axes, keepdims);
-        user_check<ZeroDivisionError>(!is_violated(all(apply("not_equal", {total, 0}))),
-                                      "average: Weights sum to zero, can't be normalized.");
-        return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims), total});
-    });
+    return averaged("average", x, axis, weights, keepdims).average;
+}
+
+AverageAndWeights average_and_weights(const Tensor& x, const Axis& axis, const Tensor& weights,
+                                      bool keepdims) {
+    return averaged("average_and_weights", x, axis, weights, keepdims);
 }
 
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {

@@ -42,7 +42,8 @@ namespace composit::numpy {
                           bool keepdims = false, const Tensor& where = {});
 // mean((x - mean(x))^2) * n / max(n - ddof, 0), dtypes as mean's; std is its square root. `mean`
 // (shaped as mean's with keepdims) is computed unless given. One node each. TypeError: std in an
-// integer dtype, but for one number.
+// integer dtype, but for one number. Of real numbers in a complex dtype the squares are taken as
+// they are, and the result is complex.
 [[nodiscard]] Tensor var(const Tensor& x, const Axis& axis = {}, std::optional<DType> dtype = {},
                          double ddof = 0, bool keepdims = false, const Tensor& where = {},
                          const Tensor& mean = {});
@@ -52,6 +53,14 @@ namespace composit::numpy {
 // sum(x * weights) / sum(weights); weights have x's shape, or one dimension with one integer axis.
 [[nodiscard]] Tensor average(const Tensor& x, const Axis& axis = {}, const Tensor& weights = {},
                              bool keepdims = false);
+// The same with the sums of the weights, of the average's shape and dtype. ZeroDivisionError where
+// they are 0, or there is no average at all.
+struct AverageAndWeights {
+    Tensor average, weights;
+};
+[[nodiscard]] AverageAndWeights average_and_weights(const Tensor& x, const Axis& axis = {},
+                                                    const Tensor& weights = {},
+                                                    bool keepdims = false);
 
 // int64 position of the first extremum (the first NaN if there is one) along one axis, or of the
 // flattened x. ValueError: "attempt to get argmax of an empty sequence". No derivative.

@@ -99,7 +99,9 @@ Tensor sliding_window_view(const Tensor& x, const std::vector<int64_t>& window, 
                "window_shape and axis; got ",
                window.size(), " window_shape elements and ", axes.size(), " axes elements.");
     Axes last;
+    bool has_elements = true;
     for (size_t i = 0; i < axes.size(); ++i) {
+        has_elements = has_elements && window[i] != 0;
         user_check(window[i] >= 0,
                    "sliding_window_view: `window_shape` cannot contain negative "
                    "values: ",
@@ -109,13 +111,21 @@ Tensor sliding_window_view(const Tensor& x, const std::vector<int64_t>& window, 
                    window, " along axes ", axes, " of ", x.shape(), ".");
         last.push_back(x.rank() - static_cast<int64_t>(axes.size() - i));
     }
+    if (!has_elements) {  // windows without elements: one more than there are places
+        Shape shape = x.shape();
+        for (size_t i = 0; i < axes.size(); ++i)
+            shape[static_cast<size_t>(axes[i])] -= window[i] - 1;
+        shape.insert(shape.end(), window.begin(), window.end());
+        return zeros(shape, x.dtype());
+    }
     const Axes ones(axes.size(), 1);
     return errors_as("sliding_window_view", [&] {
         return moveaxis(ops::windows(moveaxis(x, axes, last), window, ones, ones), last, axes);
     });
 }
 
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing) {
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing,
+                             bool is_sparse) {
     user_check(indexing == "xy" || indexing == "ij",
                "meshgrid: Valid values for `indexing` are 'xy' and 'ij', not '", indexing, "'.");
     const size_t n = axes.size();
@@ -126,7 +136,8 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view i
     for (size_t i = 0; i < n; ++i) {
         Shape own(n, 1);
         own[place(i)] = axes[i].size();
-        result.push_back(broadcast_to(reshape(axes[i], own), shape));
+        const Tensor line = reshape(axes[i], own);
+        result.push_back(is_sparse ? line : broadcast_to(line, shape));
     }
     return result;
 }

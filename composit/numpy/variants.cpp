@@ -49,7 +49,8 @@ Tensor unique_values(const Tensor& x) {
 
 Histogram histogram2d(const Tensor& x, const Tensor& y, const std::vector<Bins>& bins,
                       const std::vector<Range>& ranges, bool density, const Tensor& weights) {
-    user_check(x.rank() == 1 && x.shape() == y.shape(), "histogram2d: x has shape ", x.shape(),
+    user_check(x.rank() == 1 && x.shape() == y.shape(),
+               "histogram2d: x and y must have the same length: x has shape ", x.shape(),
                ", y has shape ", y.shape(), ". One axis of equal lengths is required.");
     return errors_as("histogram2d", [&] {
         return histogramdd(transpose(stack({x, y})), bins, ranges, density, weights);

@@ -58,6 +58,7 @@ NB_MODULE(_core, module) {
     bind_export(module);
     nb::module_ numpy = module.def_submodule("numpy", "composit/numpy/*.h");
     bind_numpy_elementwise(numpy);
+    bind_folds(numpy);
     bind_numpy_creation(numpy);
     bind_numpy_manipulation(numpy);
     bind_numpy_reductions(numpy);

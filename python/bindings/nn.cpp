@@ -49,12 +49,6 @@ void bind_operations(nb::module_& module) {
     loss("mse", nn::mse);
 }
 
-nn::ConvolutionNorm convolution_norm(const Tensors& parts) {
-    user_check(parts.size() == 5, "resnet_module: ", parts.size(), " tensors for a convolution. ",
-               "Filters, mean, variance, weight and bias are required.");
-    return {parts[0], parts[1], parts[2], parts[3], parts[4]};
-}
-
 void bind_layers(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("softmax", &nn::softmax, located);
@@ -70,12 +64,20 @@ void bind_layers(nb::module_& module) {
     module.def("feedforward", &nn::feedforward, located);
     module.def(
         "resnet_module",
-        [](const Tensor& input, const Tensors& first, const Tensors& second, const Tensors& third,
-           const Tensors& shortcut, bool channels_last, const Integers& strides) {
-            std::optional<nn::ConvolutionNorm> left;
-            if (!shortcut.empty()) left = convolution_norm(shortcut);
-            return nn::resnet_module(input, convolution_norm(first), convolution_norm(second),
-                                     convolution_norm(third), left, channels_last, strides);
+        // Five parameters of each convolution; those of the shortcut may be missing, or None.
+        [](const Tensor& input, const nb::tuple& parameters, bool channels_last,
+           const Integers& strides) {
+            const size_t count = parameters.size();
+            user_check<TypeError>(count == 15 || count == 20, "resnet_module: ", count,
+                                  " parameters. 15, or 20 with a shortcut, are required.");
+            const auto part = [&](size_t number) {
+                const auto at = [&](size_t i) { return tensor_from(parameters[5 * number + i]); };
+                return nn::ConvolutionNorm{at(0), at(1), at(2), at(3), at(4)};
+            };
+            std::optional<nn::ConvolutionNorm> shortcut;
+            if (count == 20 && !parameters[15].is_none()) shortcut = part(3);
+            return nn::resnet_module(input, part(0), part(1), part(2), shortcut, channels_last,
+                                     strides);
         },
         located);
 }

@@ -1,4 +1,5 @@
 // Recurrent layers of composit/nn/recurrent.h, into module composit._core.nn.
+#include "arguments.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/nn/recurrent.h"
@@ -24,10 +25,30 @@ nn::RecurrentWeights weights_of(const Parts& parts) {
     return {part(0), part(1), part(2), part(3), part(4)};
 }
 
-std::vector<nn::RecurrentWeights> layers_of(const std::vector<Parts>& layers) {
-    std::vector<nn::RecurrentWeights> result;
-    for (const Parts& parts : layers) result.push_back(weights_of(parts));
-    return result;
+// By PyTorch's names, from a mapping.
+nn::NamedRecurrentWeights named_weights(const char* function, nb::handle weights) {
+    constexpr auto required = "A mapping from names to weights";
+    if (!PyMapping_Check(weights.ptr()) || !nb::hasattr(weights, "items"))
+        refuse_argument(weights, required);
+    std::vector<std::pair<std::string, Tensor>> named;
+    for (nb::handle item : weights.attr("items")()) {
+        if (!nb::isinstance<nb::str>(item[0])) refuse_argument(weights, required);
+        named.emplace_back(nb::cast<std::string>(item[0]),
+                           item[1].is_none() ? Tensor() : tensor_from(item[1]));
+    }
+    return nn::recurrent_weights(function, named);
+}
+
+// None, or (h, c).
+std::pair<Tensor, Tensor> states_of(nb::handle initial) {
+    if (initial.is_none()) return {};
+    const bool is_sequence =
+        nb::isinstance<nb::tuple>(initial) || nb::isinstance<nb::list>(initial);
+    if (!is_sequence || nb::len(initial) != 2) refuse_argument(initial, "A pair (h, c)");
+    const auto state = [&](int i) {
+        return initial[i].is_none() ? Tensor() : tensor_from(initial[i]);
+    };
+    return {state(0), state(1)};
 }
 
 }  // namespace
@@ -36,31 +57,36 @@ void bind_nn_recurrent(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def(
         "lstm",
-        [](const Tensor& x, const std::vector<Parts>& layers, Maybe h, Maybe c, bool bidirectional,
-           bool batch_first, double dropout, Maybe key) {
-            const auto made =
-                nn::lstm(x, layers_of(layers), h, c, {bidirectional, batch_first, dropout, key});
+        [](const Tensor& x, nb::object weights, nb::object initial, bool batch_first,
+           double dropout, Maybe key) {
+            const auto [layers, is_both] = named_weights("lstm", weights);
+            const auto [h, c] = states_of(initial);
+            const auto made = nn::lstm(x, layers, h, c, {is_both, batch_first, dropout, key});
             return std::tuple(made.output, made.h, made.c);
         },
+        nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(),
         located);
     module.def(
         "gru",
-        [](const Tensor& x, const std::vector<Parts>& layers, Maybe h, bool bidirectional,
-           bool batch_first, double dropout, Maybe key) {
-            const auto made =
-                nn::gru(x, layers_of(layers), h, {bidirectional, batch_first, dropout, key});
+        [](const Tensor& x, nb::object weights, Maybe h, bool batch_first, double dropout,
+           Maybe key) {
+            const auto [layers, is_both] = named_weights("gru", weights);
+            const auto made = nn::gru(x, layers, h, {is_both, batch_first, dropout, key});
             return std::tuple(made.output, made.h);
         },
+        nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(),
         located);
     module.def(
         "rnn",
-        [](const Tensor& x, const std::vector<Parts>& layers, Maybe h, Text nonlinearity,
-           bool bidirectional, bool batch_first, double dropout, Maybe key) {
-            const auto made = nn::rnn(x, layers_of(layers), h, nonlinearity,
-                                      {bidirectional, batch_first, dropout, key});
+        [](const Tensor& x, nb::object weights, Maybe h, Text nonlinearity, bool batch_first,
+           double dropout, Maybe key) {
+            const auto [layers, is_both] = named_weights("rnn", weights);
+            const auto made =
+                nn::rnn(x, layers, h, nonlinearity, {is_both, batch_first, dropout, key});
             return std::tuple(made.output, made.h);
         },
-        located);
+        nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg().none(), located);
     module.def(
         "lstm_cell",
         [](const Tensor& x, const Tensor& h, const Tensor& c, const Parts& weights) {

@@ -7,6 +7,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+#include "composit/ir/parts.h"
 #include "composit/ir/scalar/row.h"
 #include "location.h"
 
@@ -54,6 +55,36 @@ nb::tuple dtypes_of(const NodeHandle& self) {
     nb::list dtypes;
     for (const ir::TensorType& type : self.node->types()) dtypes.append(dtype_object(type.dtype));
     return nb::tuple(dtypes);
+}
+
+nb::object listed(const std::variant<int64_t, ir::Repeat>& item);
+nb::object listed(const ir::PartItem& item);
+
+// Repeats as (start, length, count, items), parts as (name, items, runs, last); all else a
+// position.
+template <class Item>
+nb::list listed(const std::vector<Item>& items) {
+    nb::list list;
+    for (const Item& item : items) list.append(listed(item));
+    return list;
+}
+
+nb::object listed(const std::variant<int64_t, ir::Repeat>& item) {
+    if (const auto* const position = std::get_if<int64_t>(&item)) return nb::int_(*position);
+    const auto& repeat = std::get<ir::Repeat>(item);
+    return nb::make_tuple(repeat.start, repeat.length, repeat.count, listed(repeat.items));
+}
+
+nb::object listed(const ir::PartItem& item) {
+    if (const auto* const position = std::get_if<int64_t>(&item)) return nb::int_(*position);
+    const ir::Part& part = *std::get<std::shared_ptr<ir::Part>>(item);
+    nb::list runs;
+    for (const std::vector<int64_t>& run : part.runs) {
+        nb::list positions;
+        for (const int64_t position : run) positions.append(position);
+        runs.append(positions);
+    }
+    return nb::make_tuple(part.name, listed(part.items), runs, part.last);
 }
 
 std::string node_text(const NodeHandle& self) {
@@ -137,6 +168,17 @@ void bind_node(nb::module_& module) {
             nodes.append(NodeHandle{Ref<ir::Node>(node)});
         return nodes;
     });
+    module.def("module_paths", [](const std::vector<NodeHandle>& order) {
+        std::vector<const ir::Node*> nodes;
+        for (const NodeHandle& each : order) nodes.push_back(each.node.get());
+        return ir::module_paths(nodes);
+    });
+    module.def("folded", [](const std::vector<int64_t>& codes, int64_t least) {
+        return listed(ir::folded(codes, least));
+    });
+    module.def("parts_of",
+               [](const std::vector<std::string>& paths, const std::vector<int64_t>& codes,
+                  bool fold) { return listed(ir::parts_of(paths, codes, fold)); });
     module.def(
         "input",
         [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {

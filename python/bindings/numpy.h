@@ -7,6 +7,7 @@ namespace composit::python {
 
 void bind_numpy_elementwise(nanobind::module_& module);
 void bind_row_function(nanobind::module_& module);  // called by it: its functions, called quickly
+void bind_folds(nanobind::module_& module);         // composit/functional/folds.h
 void bind_numpy_creation(nanobind::module_& module);
 void bind_numpy_manipulation(nanobind::module_& module);
 void bind_numpy_reductions(nanobind::module_& module);

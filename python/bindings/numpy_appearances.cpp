@@ -138,7 +138,9 @@ void bind_numpy_appearances(nb::module_& module) {
             const auto windows = [=](const Tensor& seen) {
                 return numpy::sliding_window_view(seen, lengths, axes);
             };
-            (void)windows(x.tensor());  // its errors come before the strides are asked for
+            // Its errors come before the strides are asked for.
+            const Tensor made = windows(x.tensor());
+            if (made.size() == 0) return wrap(made);
             std::vector<int64_t> all(lengths.size());
             std::iota(all.begin(), all.end(), 0);
             return wrap_selection(

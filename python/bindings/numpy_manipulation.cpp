@@ -1,7 +1,9 @@
 // composit/numpy/manipulation.h.
 #include "casters.h"
 #include "composit/numpy/bits.h"
+#include "composit/numpy/casting.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/padding.h"
 #include "location.h"
 #include "numpy.h"
 #include "viewing.h"
@@ -19,6 +21,10 @@ void bind_views(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("normalize_axis", [](const std::string& function, int64_t axis, int rank) {
         return numpy::normalize_axis(function, axis, rank);
+    });
+    module.def("check_input_cast", &numpy::check_input_cast, located);
+    module.def("axes_of", [](const std::string& function, const Axis& axis, int rank) {
+        return axis.of(function, rank);
     });
     module.def("reshape", viewing<Integers>(numpy::reshape), located);
     module.def(
@@ -49,6 +55,10 @@ void bind_views(nb::module_& module) {
 
 void bind_parts(nb::module_& module) {
     const nb::call_guard<Located> located;
+    module.def("cast_inputs", &numpy::cast_inputs, nb::arg("function"), nb::arg("operands"),
+               nb::arg("dtype").none(), nb::arg("casting"), located);
+    module.def("cast_parts", &numpy::cast_parts, nb::arg("function"), nb::arg("parts"),
+               nb::arg("dtype").none(), nb::arg("casting"), located);
     module.def("concatenate", &numpy::concatenate, located);
     module.def("stack", &numpy::stack, located);
     module.def("hstack", &numpy::hstack, located);
@@ -136,6 +146,17 @@ void bind_numpy_manipulation(nb::module_& module) {
         [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
            const std::string& mode,
            const numpy::Operand& value) { return numpy::pad(x, widths, mode, value); },
+        located);
+    module.def(
+        "pad_by_side",
+        [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
+           const std::string& mode, nb::list values,
+           const std::vector<std::pair<int64_t, int64_t>>& stat_lengths, bool is_odd) {
+            numpy::PadOptions options{.stat_lengths = stat_lengths, .is_odd = is_odd};
+            for (nb::handle pair : values)
+                options.values.emplace_back(tensor_from(pair[0]), tensor_from(pair[1]));
+            return numpy::pad(x, widths, mode, options);
+        },
         located);
     module.def(
         "take",

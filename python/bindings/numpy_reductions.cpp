@@ -1,9 +1,12 @@
 // composit/numpy/reductions.h.
 #include "casters.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/reductions.h"
 #include "flags.h"
 #include "location.h"
 #include "numpy.h"
+
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 
@@ -62,7 +65,9 @@ void bind_numpy_reductions(nb::module_& module) {
     module.def(
         "average",
         [](const Tensor& x, const Axis& axis, const MaybeOperand& weights, IntegerFlag keepdims) {
-            return numpy::average(x, axis, weights, keepdims);
+            const auto made = errors_as(
+                "average", [&] { return numpy::average_and_weights(x, axis, weights, keepdims); });
+            return std::pair(made.average, made.weights);
         },
         located);
     const auto positions = [&](const char* name, auto function) {

@@ -42,6 +42,24 @@ void bind_numpy_selecting(nb::module_& module) {
             return numpy::select(conditions, {choices.begin(), choices.end()}, otherwise);
         },
         located);
+    // Pieces are values, or functions, which take what is selected, then these arguments.
+    module.def(
+        "piecewise",
+        [](const Tensor& x, const std::vector<Tensor>& conditions, const nb::list& pieces,
+           const nb::tuple& arguments, const nb::dict& named) {
+            std::vector<numpy::Piece> all;
+            for (nb::handle piece : pieces) {
+                if (!PyCallable_Check(piece.ptr())) {
+                    all.emplace_back(numpy::Operand(tensor_from(piece)));
+                    continue;
+                }
+                all.emplace_back([=, piece = nb::borrow(piece)](const Tensor& selected) {
+                    return tensor_from(piece(wrap(selected), *arguments, **named));
+                });
+            }
+            return numpy::piecewise(x, conditions, all);
+        },
+        located);
     module.def("choose", &numpy::choose, located);
     module.def("extract", &numpy::extract, located);
     module.def("compress", &numpy::compress, nb::arg("condition"), nb::arg("x"),

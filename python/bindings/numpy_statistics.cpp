@@ -5,6 +5,7 @@
 #include "composit/numpy/histograms.h"
 #include "composit/numpy/interpolation.h"
 #include "composit/numpy/quantiles.h"
+#include "composit/numpy/variants.h"
 #include "flags.h"
 #include "location.h"
 #include "numpy.h"
@@ -110,6 +111,18 @@ void bind_numpy_statistics(nb::module_& module) {
             return made(numpy::histogramdd(sample, each, all, density, weights));
         },
         nb::arg("sample"), nb::arg("bins"), nb::arg("ranges"), nb::arg("density").none(),
+        nb::arg("weights").none(), located);
+    module.def(
+        "histogram2d",
+        [](const Tensor& x, const Tensor& y, const nb::list& bins, const nb::list& ranges,
+           TruthFlag density, const MaybeOperand& weights) {
+            std::vector<numpy::Bins> each;
+            for (nb::handle item : bins) each.push_back(bins_from(item));
+            std::vector<numpy::Range> all;
+            for (nb::handle item : ranges) all.push_back(range_from(item));
+            return made(numpy::histogram2d(x, y, each, all, density, weights));
+        },
+        nb::arg("x"), nb::arg("y"), nb::arg("bins"), nb::arg("ranges"), nb::arg("density").none(),
         nb::arg("weights").none(), located);
     module.def(
         "digitize",

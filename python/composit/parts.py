@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from composit.folding import Repeat, folded
+import composit._core as _core
+from composit.folding import codes_of
 
 
 @dataclass
@@ -33,28 +33,7 @@ class Part:
 def module_paths(order: Sequence[Any]) -> list[str]:
     """The module of each node of a topological order; that of a weight or a number is what the
     modules that use it have in common."""
-    places = {node: i for i, node in enumerate(order)}
-    paths = [node.module_path for node in order]
-    if not any(paths):
-        return paths
-    users: dict[int, str] = {}
-    for node, path in zip(order, paths):
-        for source, _ in node.operand_nodes:
-            place = places[source]
-            if source.is_constant:
-                users[place] = _common(users[place], path) if place in users else path
-    for place, path in users.items():
-        paths[place] = path
-    return paths
-
-
-def _common(a: str, b: str) -> str:
-    shared = []
-    for x, y in zip(a.split("."), b.split(".")):
-        if x != y:
-            break
-        shared.append(x)
-    return ".".join(shared)
+    return _core.module_paths(order)
 
 
 def parts_of(paths: Sequence[str], signatures: Sequence[Hashable], fold: bool) -> list[int | Part]:
@@ -63,101 +42,14 @@ def parts_of(paths: Sequence[str], signatures: Sequence[Hashable], fold: bool) -
 
     parts_of(["", "a", "a"], "xyy", False) is [0, Part("a", [1, 2], [[1, 2]])]
     """
-    root = Part()
-    found = {"": root}
-    for position, path in enumerate(paths):
-        _found(found, path).items.append(position)
-    _finish(root, signatures, fold)
-    return root.items
+    return [_part(item) for item in _core.parts_of(paths, codes_of(signatures), fold)]
 
 
-def _found(found: dict[str, Part], path: str) -> Part:
-    """The part of that path; it and those around it are made when they are met."""
-    if path not in found:
-        around, _, name = path.rpartition(".")
-        found[path] = Part(name)
-        _found(found, around).items.append(found[path])
-    return found[path]
-
-
-def _finish(part: Part, signatures: Sequence[Hashable], fold: bool) -> Hashable:
-    """Folds what the part holds. The shape of that: equal for parts of equal nodes."""
-    shapes: dict[int, Hashable] = {}  # of parts, by their place
-    for place, item in enumerate(part.items):
-        if isinstance(item, Part):
-            shapes[place] = (_kind(item.name), _finish(item, signatures, fold))
-    whole = tuple(
-        shapes[place] if isinstance(item, Part) else signatures[item]
-        for place, item in enumerate(part.items)
-    )
-    part.runs = [list(_positions(part.items))]
-    if fold:
-        part.items = _stretches(_neighbours(part.items, shapes), signatures)
-    only = part.items[0] if len(part.items) == 1 else None
-    if isinstance(only, Part) and part.name and only.name and len(only.runs) == 1:
-        part.name, part.items = f"{part.name}.{only.name}", only.items
-    return whole
-
-
-def _kind(name: str) -> str:
-    """The name without its numbers: what layers of one list have in common."""
-    return re.sub(r"\d+", "#", name)
-
-
-def _positions(items: Sequence[int | Part]) -> Iterator[int]:
-    for item in items:
-        if isinstance(item, Part):
-            yield from item.runs[0]
-        else:
-            yield item
-
-
-def _neighbours(items: list[int | Part], shapes: dict[int, Hashable]) -> list[int | Part]:
-    """The items, parts of one shape with no other part between them as one."""
-    result: list[int | Part] = []
-    first: Part | None = None
-    shape: Hashable = None
-    for place, item in enumerate(items):
-        if not isinstance(item, Part):
-            result.append(item)
-        elif first is not None and shapes[place] == shape:
-            first.runs.append(item.runs[0])
-            first.last = item.name
-        else:
-            result.append(item)
-            first, shape = item, shapes[place]
-    return result
-
-
-def _stretches(items: list[int | Part], signatures: Sequence[Hashable]) -> list[int | Part]:
-    """The items, nodes that repeat between two parts as one part without a name."""
-    result: list[int | Part] = []
-    waiting: list[int] = []
-
-    def put() -> None:
-        pieces = folded([signatures[position] for position in waiting])
-        result.extend(_placed(piece, waiting) for piece in pieces)
-        waiting.clear()
-
-    for item in items:
-        if isinstance(item, Part):
-            put()
-            result.append(item)
-        else:
-            waiting.append(item)
-    put()
-    return result
-
-
-def _placed(piece: int | Repeat, positions: list[int]) -> int | Part:
-    """A piece of a stretch, whose nodes have these positions."""
-    if isinstance(piece, int):
-        return positions[piece]
-    starts = range(piece.start, piece.start + piece.count * piece.length, piece.length)
-    return Part(
-        items=[_placed(inner, positions) for inner in piece.items],
-        runs=[positions[start : start + piece.length] for start in starts],
-    )
+def _part(item: Any) -> int | Part:
+    if isinstance(item, int):
+        return item
+    name, items, runs, last = item
+    return Part(name, [_part(one) for one in items], runs, last)
 
 
 def drawn_for(items: Sequence[int | Part]) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,6 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit._libraries import Library, register
-from composit.cg.derivatives import reached
 from composit.cg.function import Operator
 from composit.cg.node import Node, get_all_nodes, get_input_nodes
 from composit.cg.template import Constant, Input, Variable, distinct
@@ -96,11 +95,8 @@ class Applied(Operator):
     def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[int]:
         """The positions of operands of which the function took the values when it made the tensor,
         as of an option (`full(shape, x)`): a derivative by these would be 0, whatever it is."""
-        used = reached([made], arrays)
-        return [
-            i for i in range(len(self.inputs))
-            if arrays[i].node not in used and self._needs_value(arrays, i)
-        ]  # fmt: skip
+        used = _core.cg.are_reached([made], arrays)
+        return [i for i in range(len(self.inputs)) if not used[i] and self._needs_value(arrays, i)]
 
     def _needs_value(self, arrays: list[LazyTensor], i: int) -> bool:
         """Whether more than the shape and the dtype of an operand is needed, on which the result
@@ -114,7 +110,7 @@ class Applied(Operator):
         if isinstance(result, (list, tuple)):
             for index in self._part:
                 result = result[index]
-        return unknown.node in reached([result], [unknown])
+        return _core.cg.are_reached([result], [unknown])[0]
 
     def _op_impl(self, *arrays: Any) -> Any:
         result = self._called(arrays)

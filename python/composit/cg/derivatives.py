@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.cg.promotion import REFUSALS, applied, as_float, strong
+from composit.cg.promotion import applied
 from composit.cg.template import placeholders
 from composit.cg.values import described
 
@@ -35,7 +34,7 @@ def place(x: LazyTensor) -> tuple[Any, int]:
 
 def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     """The operator's call as one node named after it, with its own derivative if it gives one."""
-    tensors = strong(tensors)
+    tensors = _core.cg.strong_operands(tensors)
     parameters = placeholders(operator, [(x.shape, x.dtype) for x in tensors])
     result = _traced(operator, parameters)
     name = operator.short_functional_name
@@ -122,90 +121,6 @@ def _pulled(
     return _core.cg.pulled(operator.functional_name, what, cotangent, local, x)
 
 
-def as_numbers(
-    compute: Callable[[list[LazyTensor]], LazyTensor],
-    tensors: list[LazyTensor],
-    is_free: list[bool] | None = None,
-) -> list[LazyTensor]:
-    """The tensors with integers as float64 of the same values, where the function takes them.
-    Integers that it needs as such (indices, and what it casts to integers, through which no
-    derivative goes), and those that are not free, stay."""
-    free = is_free or [True] * len(tensors)
-    places = [i for i, x in enumerate(tensors) if free[i] and x.dtype.kind in "iu"]
-    if not places or _takes_numbers(compute, floated := _floated(tensors, places), places):
-        return floated if places else tensors
-    kept = list(tensors)
-    for i in places:
-        trial = _floated(kept, [i])
-        if _takes_numbers(compute, trial, [i]):
-            kept = trial
-    return kept
-
-
-def _takes_numbers(
-    compute: Callable[[list[LazyTensor]], LazyTensor], tensors: list[LazyTensor], places: list[int]
-) -> bool:
-    """Whether the function takes floats in these places, and casts nothing that it computes of them
-    to integers."""
-    leaves = dict(zip(places, apart_from([tensors[i] for i in places])))
-    try:
-        made = compute([leaves.get(i, x) for i, x in enumerate(tensors)])
-    except REFUSALS:
-        return False
-    ends = list(leaves.values())
-    casts = [
-        node.operands[0]
-        for node in reached(_core.transforms.inline_calls([made]), ends)
-        if node.operation.name == "astype" and node.dtypes[0].kind in "iu"
-    ]
-    floats = [
-        x for x in casts if x.dtype.kind == "f" and x.node.attributes.get("row") not in _ROUNDED
-    ]
-    nodes = {x.node for x in ends}
-    return all(nodes.isdisjoint(reached([x], ends, _is_float)) for x in floats)
-
-
-_ROUNDED = ("ceil", "floor", "rint", "trunc")  # which has the derivative 0 before it is cast
-
-
-def _is_float(node: Any) -> bool:
-    return any(dtype.kind in "fcV" for dtype in node.dtypes)
-
-
-def reached(
-    made: list[LazyTensor],
-    operands: list[LazyTensor],
-    counts: Callable[[Any], bool] = lambda node: True,
-) -> set[Any]:
-    """The nodes that the tensors are computed from, up to the operands, by those that count."""
-    ends = {x.node for x in operands}
-    seen: set[Any] = set()
-    stack = [x.node for x in made]
-    while stack:
-        node = stack.pop()
-        if node in seen or not counts(node):
-            continue
-        seen.add(node)
-        if node not in ends:
-            stack += [one for one, _ in node.operand_nodes]
-    return seen
-
-
-def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
-    chosen = set(places)
-    return [as_float(x) if i in chosen else x for i, x in enumerate(tensors)]
-
-
-def apart_from(tensors: list[LazyTensor], is_known: list[bool] | None = None) -> list[LazyTensor]:
-    """Leaves in place of the tensors: how those were made does not matter to what is computed of
-    these. Numbers of Python are leaves, and stay; so do those whose values have to be known."""
-    known = is_known or [False] * len(tensors)
-    return [
-        x if x.is_weak or known[i] else _core.input(f"x{i}", x.dtype, x.shape)
-        for i, x in enumerate(tensors)
-    ]
-
-
 def local_jacobian(node: Any, child: Any, at: int | None = None) -> LazyTensor:
     """The Jacobian of a node's operator with respect to a child, over all the inputs that it is,
     or as its input `at` alone; what the other children are computed from does not count."""
@@ -226,44 +141,5 @@ def local_jacobian(node: Any, child: Any, at: int | None = None) -> LazyTensor:
         return applied(operator, children, chosen)
 
     name = child.ref.short_name if hasattr(child.ref, "short_name") else repr(child)
-    is_known = [id(one) in known for one in distinct]
-    return jacobian_at(compute, given, at, operator, name, is_known)
-
-
-def jacobian_at(
-    compute: Callable[[list[LazyTensor]], LazyTensor],
-    given: list[LazyTensor],
-    place: int,
-    function: Any,
-    name: str,
-    is_known: list[bool] | None = None,
-) -> LazyTensor:
-    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`; those
-    that are known have to be."""
-    numbers = as_numbers(compute, given, is_known and [not one for one in is_known])
-    apart = apart_from(numbers, is_known)
-    made = compute(apart)
-    check_differentiable(function, name, apart[place], made)
-    jacobian = _core.cg.jacobians(made, [apart[place]])
-    return _core.substitute(jacobian, apart, numbers)[0]
-
-
-def check_differentiable(function: Any, name: str, x: LazyTensor, result: LazyTensor) -> None:
-    """TypeError unless both are of dtypes with derivatives."""
-    if result.dtype.kind == "c":
-        raise TypeError(
-            with_location(
-                f"{function.functional_name} has no derivative with respect to {name!r}: the "
-                f"result is {result.dtype}. A result of real numbers is required (op.real, "
-                "op.imag)."
-            )
-        )
-    for tensor, what in ((x, f"input {name!r}"), (result, "result")):
-        if not _is_inexact(tensor):
-            raise TypeError(
-                with_location(
-                    f"{function.functional_name} has no derivative with respect to {name!r}: the "
-                    f"{what} is {tensor.dtype}, and cannot be taken as numbers. A floating or "
-                    "complex dtype is required."
-                )
-            )
+    are_known = [id(one) in known for one in distinct]
+    return _core.cg.jacobian_at(compute, given, at, operator.functional_name, name, are_known)

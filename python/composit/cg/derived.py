@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import composit._core as _core
 from composit._core import LazyTensor, with_location
-from composit.cg.derivatives import jacobian_at
 from composit.cg.function import Function, Operator
 from composit.cg.module import DerivedModule
 from composit.cg.session import with_hidden
@@ -104,7 +104,7 @@ def derivative_at(function: Any, place: int) -> Any:
     name = leaves[place].short_name
 
     def make(compute: Callable[[list[LazyTensor]], LazyTensor], given: list[LazyTensor]) -> Any:
-        return jacobian_at(compute, given, place, function, name)
+        return _core.cg.jacobian_at(compute, given, place, function.functional_name, name)
 
     role, parameters = f"D{function.functional_name}#{name}", leaves[len(function.inputs) :]
     return derived(role, function, parameters, make, derivative_at, function, place)

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.naming import fullname
@@ -228,7 +229,7 @@ class Operator(Function):
 
         def jacobian(*nodes: Any) -> LazyTensor:
             given = [node._tensor for node in nodes]  # of what call does, whoever asks for it
-            return derivatives.jacobian_at(self._computed, given, place, self, name)
+            return _core.cg.jacobian_at(self._computed, given, place, self.functional_name, name)
 
         return jacobian
 

@@ -8,7 +8,7 @@ from typing import Any
 import composit._core as _core
 from composit._core import LazyTensor, with_location
 from composit.cg.applied import known_before, refuse_numbers
-from composit.cg.derivatives import apart_from, as_numbers, check_differentiable, place
+from composit.cg.derivatives import place
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
 from composit.cg.template import Constant, Input, placeholders, with_names
@@ -108,12 +108,14 @@ class ModuleGraph(IDObject):
             is_known = [id(leaf) in known for leaf in leaves]
             are_literal = [isinstance(leaf.ref, Constant) for leaf in leaves]
             is_free = [not (a or b) for a, b in zip(is_known, are_literal)]
-            numbers = as_numbers(compute, given, is_free)
-            apart = apart_from(numbers, is_known)
+            numbers = _core.cg.as_numbers(compute, given, is_free)
+            apart = _core.cg.apart_from(numbers, is_known)
             compute(apart)
         result = made[id(self._root)]
         if result.dtype.kind not in "fV":
-            check_differentiable(self._module, leaves[0].short_name, apart[0], result)
+            _core.cg.check_differentiable(
+                self._module.functional_name, leaves[0].short_name, apart[0], result
+            )
         smooth = [node for node in nodes if made[id(node)].dtype.kind in "fcV"]
         jacobians = _core.cg.jacobians(result, [made[id(node)] for node in smooth])
         if apart is not numbers:
@@ -182,7 +184,9 @@ class ModuleGraph(IDObject):
             return self._zeros(*unused)
         value = self._gradients[id(inpt)]
         if value is None and leaf is not None:
-            check_differentiable(self._module, inpt.short_name, leaf._tensor, leaf._tensor)
+            _core.cg.check_differentiable(
+                self._module.functional_name, inpt.short_name, leaf._tensor, leaf._tensor
+            )
         return value
 
     def _unused(self, inpt: Input) -> tuple[tuple[int, ...], Any] | None:

@@ -10,7 +10,6 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
-from composit.cg.derivatives import as_numbers
 from composit.cg.function import slots_of
 from composit.cg.module import Module, _as_array, own_attributes
 from composit.cg.session import with_hidden
@@ -74,7 +73,7 @@ class Training:
 
         known = with_hidden(found, self._own)
         tensors = [one.tensor for one in known]
-        numbers = as_numbers(lambda tensors: compute(known, tensors), tensors)
+        numbers = _core.cg.as_numbers(lambda tensors: compute(known, tensors), tensors)
         trained = [one for one, x in zip(known, numbers) if x.dtype.kind in "fcV"]
         if not trained:
             what = " of a floating dtype" if known else ""

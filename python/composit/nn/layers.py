@@ -127,17 +127,4 @@ def resnet_module(
 ) -> LazyTensor:
     """ResNet's bottleneck. Parameters: filters, mean, variance, weight and bias of three
     convolutions, then of the shortcut's (or nothing, or Nones: the input itself)."""
-    parts = [parameters[i : i + 5] for i in range(0, len(parameters), 5)]
-    if len(parts) == 4 and all(part is None for part in parts[3]):
-        parts.pop()
-    shortcut = parts[3] if len(parts) == 4 else ()
-    if len(parts) not in (3, 4):
-        raise TypeError(
-            _core.with_location(
-                f"resnet_module: {len(parameters)} parameters. 15, or 20 with a shortcut, are "
-                "required."
-            )
-        )
-    return _c.resnet_module(
-        input_tensor, parts[0], parts[1], parts[2], shortcut, channels_last, module_strides
-    )
+    return _c.resnet_module(input_tensor, parameters, channels_last, module_strides)

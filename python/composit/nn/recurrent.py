@@ -7,51 +7,15 @@ further layers, names that end in _reverse for the other direction. In C++: comp
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor
 from composit._mismatch import wrong
 
 _c = _core.nn
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn", "rnn_cell"]
-
-_PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-_NAME = re.compile(rf"({'|'.join(_PARTS)})_l(\d+)(_reverse)?")
-
-
-def _layers(function: str, weights: dict[str, Any]) -> tuple[list[list[Any]], bool]:
-    """The weights of each layer and direction, in order, and whether there are two directions."""
-    if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
-        raise TypeError(wrong(weights, "A mapping from names to weights"))
-    found: dict[tuple[int, bool], dict[str, Any]] = {}
-    for name, value in weights.items():
-        match = _NAME.fullmatch(name)
-        if match is None:
-            raise ValueError(
-                with_location(
-                    f"{function}: a weight is called {name!r}. Names like weight_ih_l0 and "
-                    "weight_hh_l0_reverse are required."
-                )
-            )
-        found.setdefault((int(match[2]), bool(match[3])), {})[match[1]] = value
-    both = any(reverse for _, reverse in found)
-    count = 1 + max((layer for layer, _ in found), default=0)
-    result = []
-    for layer in range(count):
-        for reverse in (False, True)[: 2 if both else 1]:
-            parts = found.get((layer, reverse), {})
-            for part in ("weight_ih", "weight_hh"):
-                if part not in parts:
-                    name = f"{part}_l{layer}{'_reverse' if reverse else ''}"
-                    raise ValueError(
-                        with_location(f"{function}: there is no weight {name}. It is required.")
-                    )
-            result.append([parts.get(part) for part in _PARTS])
-    return result, both
 
 
 def lstm(
@@ -70,11 +34,7 @@ def lstm(
     (times, batch, directions * outputs). initial, h and c: (layers * directions, batch, outputs or
     hidden); zeros by default. weight_hr_l0 (outputs, hidden) projects h. dropout acts between
     layers and requires a key. ValueError, with the shapes, where they do not fit together."""
-    layers, both = _layers("lstm", weights)
-    if initial is not None and not (isinstance(initial, (tuple, list)) and len(initial) == 2):
-        raise TypeError(wrong(initial, "A pair (h, c)"))
-    h, c = (None, None) if initial is None else initial
-    output, h, c = _c.lstm(x, layers, h, c, both, batch_first, dropout, key)
+    output, h, c = _c.lstm(x, weights, initial, batch_first, dropout, key)
     return output, (h, c)
 
 
@@ -88,8 +48,7 @@ def gru(
     key: Any = None,
 ) -> tuple[LazyTensor, LazyTensor]:
     """(output, h) of torch.nn.GRU with those weights; shapes as lstm's."""
-    layers, both = _layers("gru", weights)
-    return _c.gru(x, layers, initial, both, batch_first, dropout, key)
+    return _c.gru(x, weights, initial, batch_first, dropout, key)
 
 
 def rnn(
@@ -103,8 +62,7 @@ def rnn(
     key: Any = None,
 ) -> tuple[LazyTensor, LazyTensor]:
     """(output, h) of torch.nn.RNN with those weights and "tanh" or "relu"; shapes as lstm's."""
-    layers, both = _layers("rnn", weights)
-    return _c.rnn(x, layers, initial, nonlinearity, both, batch_first, dropout, key)
+    return _c.rnn(x, weights, initial, nonlinearity, batch_first, dropout, key)
 
 
 def lstm_cell(

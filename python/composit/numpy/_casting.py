@@ -6,7 +6,6 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, with_location
-from composit.numpy.creation import asarray
 
 _RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 _ORDERS = ("C", "F", "A", "K")
@@ -42,15 +41,8 @@ def check_inputs(function: str, dtypes: Any, loop: Any, casting: str) -> None:
     """That the rule lets operands of these dtypes (None: Python's numbers) be computed in those of
     a loop."""
     for i, (given, dtype) in enumerate(zip(dtypes, loop)):
-        if given is None or dtype.kind == "b":  # logical functions have a loop for each dtype
-            continue
-        if not may_cast(given, dtype, casting):
-            raise TypeError(
-                with_location(
-                    f"Cannot cast ufunc '{function}' input {i} from {given!r} to {dtype!r} with "
-                    f"casting rule {casting!r}"
-                )
-            )
+        if given is not None:
+            _core.numpy.check_input_cast(function, i, given, dtype, casting)
 
 
 def check_difference(dtype: Any, target: Any) -> None:
@@ -95,10 +87,4 @@ def operands_in(function: str, operands: Any, dtype: Any, casting: str) -> list[
     """The operands of a product in the dtype that is asked for, as far as the rule allows it."""
     if is_usual(casting) and dtype is None:
         return list(operands)
-    import numpy as np
-
-    tensors = [asarray(x) for x in operands]
-    dtypes = [x.dtype for x in tensors]
-    loop = np.dtype(_core.dtype_of(dtype)) if dtype is not None else np.result_type(*dtypes)
-    check_inputs(function, dtypes, [loop] * len(dtypes), casting)
-    return [_core.numpy.astype(x, loop) for x in tensors]
+    return _core.numpy.cast_inputs(function, operands, dtype, casting)

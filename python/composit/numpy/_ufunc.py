@@ -9,13 +9,13 @@ from typing import Any
 import composit._core as _core
 from composit import _public_names
 from composit._core import LazyTensor, with_location
-from composit.numpy import _casting, _folding, reductions
+from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue
 from composit.numpy._outputs import masked_by, refuse, the_output, write_out
 from composit.numpy._overrides import overridable
 from composit.numpy._ufunc_types import Facts, answers, in_signature
 from composit.numpy.creation import asarray
-from composit.numpy.manipulation import broadcast_to, reshape
+from composit.numpy.manipulation import reshape
 
 _apply = _core.numpy.apply
 _apply_in = _core.numpy.apply_in
@@ -89,17 +89,14 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     ) -> LazyTensor:  # fmt: skip
         """The function between all elements along an axis, or several."""
         _folding.check_binary(self, "reduce")
+        array, begin = _as_tensor(array), () if initial is NoValue else (initial,)
         name = self.__name__
-        array, target = _as_tensor(array), the_output(out)
-        if name not in _reductions or (initial is not NoValue and name.startswith("logical")):
-            options = (array, axis, dtype, keepdims, initial, where, target)
-            with _core.Reporting("reduce"):
-                result = _folding.reduce(self, *options)
-        else:
-            if dtype is not None or hasattr(target, "dtype"):
-                dtype = _folding.loop_dtype(self, array, dtype, target)
-            result = _reduced(name, array, axis, dtype, keepdims, initial, where)
-        return write_out(name, result, out, "unsafe")
+
+        def make(loop: Any) -> Any:
+            return _core.numpy.reduce(name, array, axis, loop, keepdims, begin, where)
+
+        result = _folding.folded(self, make, array, dtype, the_output(out))
+        return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
     def accumulate(
@@ -107,15 +104,13 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     ) -> LazyTensor:
         """Running results along an axis."""
         _folding.check_binary(self, "accumulate")
-        array, target = _as_tensor(array), the_output(out)
-        running = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
-        if running is None or axis is None or isinstance(axis, tuple) or array.ndim == 0:
-            with _core.Reporting("accumulate"):
-                result = _folding.accumulate(self, array, axis, dtype, target)
-        else:
-            if dtype is not None or hasattr(target, "dtype"):
-                dtype = _folding.loop_dtype(self, array, dtype, target)
-            result = getattr(reductions, running)(array, axis, dtype)
+        array = _as_tensor(array)
+        name = self.__name__
+
+        def make(loop: Any) -> Any:
+            return _core.numpy.accumulate(name, array, axis, loop)
+
+        result = _folding.folded(self, make, array, dtype, the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -124,8 +119,15 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     ) -> LazyTensor:
         """The reductions of the parts that begin at indices, which are evaluated."""
         _folding.check_binary(self, "reduceat")
-        with _core.Reporting("reduceat"):
-            result = _folding.reduceat(self, array, indices, axis, dtype, the_output(out))
+        array = _as_tensor(array)
+        if isinstance(indices, (list, tuple)):
+            indices = _core.numpy.astype(indices, int)
+        name = self.__name__
+
+        def make(loop: Any) -> Any:
+            return _core.numpy.reduceat(name, array, indices, axis, loop)
+
+        result = _folding.folded(self, make, array, dtype, the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -165,36 +167,6 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
 
 
 _core.numpy.call_quickly(Ufunc)
-
-# Reductions that are primitives, or made of them.
-_reductions = {
-    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-    "logical_or": "any", "logical_and": "all",
-}  # fmt: skip
-
-
-def _reduced(
-    name: str, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
-) -> LazyTensor:
-    """One of these, with what the ufunc's method takes and the function does not."""
-    axis = _folding.axes_of(axis, array.ndim)
-    options: dict[str, Any] = {}
-    if name in ("add", "multiply"):
-        options["dtype"] = dtype
-    elif dtype is not None and not name.startswith("logical"):
-        array = array.astype(dtype)
-    if initial is None and name in ("add", "multiply"):
-        if 0 in (array.shape[each] for each in axis):
-            raise ValueError(
-                with_location(
-                    f"zero-size array to reduction operation {name} which has no identity"
-                )
-            )
-    elif initial is not NoValue:
-        options["initial"] = initial
-    if where is not True:
-        options["where"] = broadcast_to(asarray(where), array.shape)
-    return getattr(reductions, _reductions[name])(array, axis=axis, keepdims=keepdims, **options)
 
 
 class PairUfunc(Elementwise):

@@ -21,7 +21,7 @@ def column_stack(tup: Any) -> LazyTensor:
 
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows: vstack's old name."""
-    return _c.row_stack(_joinable(tup, dtype, casting))
+    return _c.row_stack(_joinable("row_stack", tup, dtype, casting))
 
 
 _LEAST_DIMENSIONS = {"hsplit": 1, "vsplit": 2, "dsplit": 3}

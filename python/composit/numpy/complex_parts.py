@@ -57,13 +57,6 @@ def isrealobj(x: Any) -> bool:
 def real_if_close(a: Any, tol: float = 100) -> LazyTensor:
     """The real part where all imaginary parts are within `tol` machine epsilons, else `a` itself;
     complex ones are evaluated now."""
-    import numpy as np
-
-    tensor = a if isinstance(a, LazyTensor) and not a.is_weak else _c.strong(a)
-    if tensor.dtype.kind != "c":
-        return tensor
-    if tol > 1:
-        tol = float(np.finfo(tensor.dtype).eps) * tol
-    small = _c.apply("less", _c.apply("absolute", _c.imag(tensor)), tol)
-    is_close = bool(_c.all(small, None, False, None))
-    return _c.real(tensor) if is_close else tensor
+    made = _c.real_if_close(a, tol)
+    is_itself = isinstance(a, LazyTensor) and not a.is_weak and made.dtype == a.dtype
+    return a if is_itself else made

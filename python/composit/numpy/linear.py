@@ -157,12 +157,8 @@ def trace(
 ) -> LazyTensor:
     """Sum of a diagonal."""
     _arguments.check_known(dtype)
-    if asarray(a).ndim < 2:
-        message = "trace: diag requires an array of at least two dimensions, not"
-        raise ValueError(with_location(f"{message} {asarray(a).shape}."))
-    if dtype is not None:
-        a = _c.astype(a, dtype)
-    return write_out("trace", _c.trace(a, offset, axis1, axis2), out)
+    x = a if dtype is None else _c.astype(a, dtype)
+    return write_out("trace", _c.trace(x, offset, axis1, axis2), out)
 
 
 def diag(v: Any, k: int = 0) -> LazyTensor:

@@ -147,11 +147,6 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[LazyTensor, ...]:
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """The shape that these shapes broadcast to."""
-    for shape in args:
-        lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
-        if any(_core.integer(length) < 0 for length in lengths):
-            message = f"broadcast_shapes: negative dimensions are not allowed: {shape}."
-            raise ValueError(with_location(message))
     return _c.broadcast_shapes(*args)
 
 
@@ -187,7 +182,7 @@ def concatenate(
 ) -> LazyTensor:
     """Joined along an axis; axis None joins the flattened parts."""
     try:
-        parts = _joinable(arrays, dtype, casting)
+        parts = _joinable("concatenate", arrays, dtype, casting)
         return write_out("concatenate", _c.concatenate(parts, axis, dtype), out)
     except TypeError as refusal:
         return _by_numpy.created("concatenate", refusal, arrays, axis, dtype=dtype)
@@ -200,37 +195,21 @@ def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> LazyTensor:
     """Joined along a new axis."""
-    return write_out("stack", _c.stack(_joinable(arrays, dtype, casting), axis, dtype), out)
+    return write_out(
+        "stack", _c.stack(_joinable("stack", arrays, dtype, casting), axis, dtype), out
+    )
 
 
 _core.provide("stack", stack)
 
 
-def _joinable(arrays: Any, dtype: Any, casting: Any) -> Any:
+def _joinable(function: str, arrays: Any, dtype: Any, casting: Any) -> Any:
     """Parts to be joined, in the dtype that is asked for, as far as the rule allows it."""
     if _casting.is_usual(casting) and dtype is None:
         return arrays
-    import numpy as np
-
     if not hasattr(arrays, "__iter__"):
         raise TypeError(_mismatch.wrong(arrays, "A sequence of arrays"))
-    parts = [asarray(part) for part in arrays]
-    if not parts:
-        return parts
-    target = (
-        np.dtype(_core.dtype_of(dtype))
-        if dtype is not None
-        else np.result_type(*[part.dtype for part in parts])
-    )
-    for part in parts:
-        if not _casting.may_cast(part.dtype, target, casting):
-            raise TypeError(
-                with_location(
-                    f"Cannot cast array data from {part.dtype!r} to {target!r} according to the "
-                    f"rule {casting!r}"
-                )
-            )
-    return [_c.astype(part, target) for part in parts]
+    return _c.cast_parts(function, list(arrays), dtype, casting)
 
 
 def _sequence(function: str, tup: Any) -> Any:
@@ -243,12 +222,12 @@ def _sequence(function: str, tup: Any) -> Any:
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined along the second axis (the only one of 1-d parts)."""
-    return _c.hstack(_joinable(_sequence("hstack", tup), dtype, casting))
+    return _c.hstack(_joinable("hstack", _sequence("hstack", tup), dtype, casting))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows."""
-    return _c.vstack(_joinable(_sequence("vstack", tup), dtype, casting))
+    return _c.vstack(_joinable("vstack", _sequence("vstack", tup), dtype, casting))
 
 
 def dstack(tup: Any) -> LazyTensor:
@@ -419,10 +398,6 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> LazyTensor:
     """The n-th difference along an axis."""
-    if n == 0 and not isinstance(n, bool):
-        return a
-    if ndim(a) == 0:
-        raise ValueError(with_location("diff: a has no dimension. One at least is required."))
     return _c.diff(a, n, axis, prepend, append)
 
 
@@ -430,34 +405,15 @@ def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> LazyTensor:
     """All windows; their axes come last. A view, which can be written if it is `writeable`."""
-    lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
-    given = range(ndim(x)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if 0 not in lengths or min(lengths) < 0 or len(lengths) != len(given):
-        if isinstance(x, LazyTensor) and 0 not in lengths:
-            axes = None if axis is None else axis if isinstance(axis, tuple) else (axis,)
-            return _c.windows_of(x, lengths, axes, bool(writeable))
-        return _c.sliding_window_view(x, window_shape, axis)
-    # Windows without elements, one more than there are places.
-    left = list(shape(x))
-    for place, length in zip(given, lengths):
-        left[_c.normalize_axis("sliding_window_view", place, len(left))] -= length - 1
-    if min(left) < 0:
-        message = f"sliding_window_view: windows of shape {lengths} do not fit into {shape(x)}."
-        raise ValueError(with_location(message))
-    return _c.zeros((*left, *lengths), getattr(x, "dtype", None), "")
+    if isinstance(x, LazyTensor):
+        return _c.windows_of(x, window_shape, axis, bool(writeable))
+    return _c.sliding_window_view(x, window_shape, axis)
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Coordinate grids of one-dimensional tensors."""
     bool(copy)  # no tensor shares memory, but what has no truth is refused
-    if not sparse or indexing not in ("xy", "ij"):
-        return tuple(_c.meshgrid(xi, indexing))
-    lines = [ravel(x) for x in xi]
-    places = list(range(len(lines)))
-    if indexing == "xy":
-        places[:2] = reversed(places[:2])
-    shapes = [[1] * place + [-1] + [1] * (len(lines) - place - 1) for place in places]
-    return tuple(reshape(line, shape) for line, shape in zip(lines, shapes))
+    return tuple(_c.meshgrid(xi, indexing, bool(sparse)))
 
 
 def nonzero(a: Any) -> tuple[LazyTensor, ...]:
@@ -478,13 +434,7 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements, or the length of an axis, or the product of several."""
     lengths = shape(a)
-    if axis is None:
-        return math.prod(lengths)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    places = [_c.normalize_axis("size", _core.integer(one), len(lengths)) for one in axes]
-    if len(set(places)) < len(places):
-        raise ValueError(with_location(f"size: duplicate value in 'axis': {axis}."))
-    return math.prod(lengths[place] for place in places)
+    return math.prod(lengths[place] for place in _c.axes_of("size", axis, len(lengths)))
 
 
 def get_item(array: Any, indices: Any) -> LazyTensor:

@@ -8,16 +8,14 @@ import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _casting
-from composit.numpy._outputs import the_output as _the_output
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.reductions import (
     _ddof,
     _divided_into,
-    _is_complex_of_real,
     _mask,
+    _root_into,
     _running_dtype,
-    _variance,
 )  # fmt: skip
 
 _c = _core.numpy
@@ -88,10 +86,7 @@ def nanvar(
     """Variance of what is not NaN, divided by its count - ddof."""
     ddof = _ddof("nanvar", ddof, correction)
     _check_inexact_output("nanvar", a, out)
-    if _is_complex_of_real(a, dtype) and asarray(a).dtype.kind in "biu":
-        result = _variance("nanvar", a, axis, dtype, ddof, keepdims, where, mean)
-    else:
-        result = _c.nanvar(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    result = _c.nanvar(a, axis, dtype, ddof, keepdims, _mask(where), mean)
     return _divided_into("nanvar", result, out)
 
 
@@ -102,13 +97,8 @@ def nanstd(
     """Standard deviation of what is not NaN."""
     ddof = _ddof("nanstd", ddof, correction)
     _check_inexact_output("nanstd", a, out)
-    if _is_complex_of_real(a, dtype) and asarray(a).dtype.kind in "biu":
-        variance = _variance("nanstd", a, axis, dtype, ddof, keepdims, where, mean)
-        return write_out("nanstd", _c.apply("sqrt", variance), out)
     result = _c.nanstd(a, axis, dtype, ddof, keepdims, _mask(where), mean)
-    if getattr(_the_output(out), "dtype", result.dtype).kind in "fc":
-        return _divided_into("nanstd", result, out)
-    return write_out("nanstd", result, out)
+    return _root_into("nanstd", result, out)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:

@@ -12,9 +12,7 @@ import numpy as np
 import composit._core as _core
 from composit import _mismatch, _opaque
 from composit._core import LazyTensor, with_location
-from composit.numpy import reductions, sorting
-from composit.numpy.creation import asarray, linspace
-from composit.operations import wrap_as_operation
+from composit.numpy.creation import asarray
 
 __all__ = ["pad"]
 
@@ -25,53 +23,39 @@ _OPTIONS = {
     "mean": "stat_length", "median": "stat_length", "minimum": "stat_length",
     "reflect": "reflect_type", "symmetric": "reflect_type", "edge": "", "wrap": "", "empty": "",
 }  # fmt: skip
-_STATISTICS: dict[str, Any] = {
-    "maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean,
-    "median": sorting.median,
-}  # fmt: skip
 _Pair = tuple[Any, Any]
 
 
-def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
-    if isinstance(pad_width, dict):
-        by_axis = [(0, 0)] * rank
-        for axis, width in pad_width.items():
-            at = _core.integer(axis)
-            if not -rank <= at < rank:
-                raise IndexError(
-                    with_location(
-                        f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
-                        f"dimensions. Axes are {-rank} to {rank - 1}."
-                    )
+def _by_axis(pad_width: dict[Any, Any], rank: int) -> list[Any]:
+    """A pair for each axis; none is added along those that are not named."""
+    widths: list[Any] = [(0, 0)] * rank
+    for axis, width in pad_width.items():
+        at = _core.integer(axis)
+        if not -rank <= at < rank:
+            raise IndexError(
+                with_location(
+                    f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
+                    f"dimensions. Axes are {-rank} to {rank - 1}."
                 )
-            by_axis[at] = _widths(width, 1)[0]
-        return by_axis
-    required = "An integer, or a pair of them for all axes or for each,"
-    try:
-        given = np.asarray(pad_width)
-        widths = np.broadcast_to(given, (rank, 2))
-    except ValueError:
-        raise ValueError(_mismatch.wrong(pad_width, required)) from None
-    if given.dtype.kind not in "iu":
-        raise TypeError(_mismatch.wrong(pad_width, required))
-    return [(int(low), int(high)) for low, high in widths]
+            )
+        widths[at] = _pairs(width, 1, "iu", _WIDTHS)[0]
+    return widths
 
 
-def _pairs(name: str, value: Any, rank: int, whole: bool = False) -> list[_Pair]:
-    """A number, or numbers, as a pair for each axis."""
-    import numpy as np
-
-    required = "A number, or a pair of them for all axes or for each,"
+def _pairs(value: Any, rank: int, kinds: str, required: str) -> list[Any]:
+    """A number, or numbers, of these kinds as a pair for each axis."""
     try:
         given = np.asarray(value)
         pairs = np.broadcast_to(given, (rank, 2))
     except (TypeError, ValueError):
         raise ValueError(_mismatch.wrong(value, required)) from None
-    if given.dtype.kind not in ("iu" if whole else "biufc"):
+    if given.dtype.kind not in kinds:
         raise TypeError(_mismatch.wrong(value, required))
-    if whole and given.size and given.min() < 0:
-        raise ValueError(with_location(f"pad: {name} can't contain negative values"))
-    return [(low.item(), high.item()) for low, high in pairs]
+    return pairs.tolist()
+
+
+_WIDTHS = "An integer, or a pair of them for all axes or for each,"
+_NUMBERS = "A number, or a pair of them for all axes or for each,"
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> LazyTensor:
@@ -79,7 +63,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
     symmetric, wrap, or empty, which are zeros here; or by a function, which is called with NumPy's
     vectors when the result is evaluated."""
     array = asarray(array)
-    widths = _widths(pad_width, array.ndim)
+    rank, is_by_axis = array.ndim, isinstance(pad_width, dict)
+    widths = _by_axis(pad_width, rank) if is_by_axis else _pairs(pad_width, rank, "iu", _WIDTHS)
     if callable(mode):
         return _by_function(array, widths, pad_width, mode, kwargs)
     if not isinstance(mode, str) or mode not in _OPTIONS:
@@ -93,15 +78,18 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
         raise ValueError(
             with_location(f"pad: unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
         )
-    is_odd = kwargs.get("reflect_type", "even") == "odd"
     value = kwargs.get("constant_values", 0)
     is_one = not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0
-    is_cores = mode in ("edge", "reflect", "symmetric", "wrap", "empty") and not is_odd
-    if is_cores or (mode == "constant" and is_one):
+    if mode == "empty" or (mode == "constant" and is_one):
         return _c.pad(array, widths, mode, value)
-    if any(low < 0 or high < 0 for low, high in widths):
-        raise ValueError(with_location("pad: index can't contain negative values"))
-    return _one_node(array, widths, mode, kwargs)
+    values: list[Any] = []
+    lengths: list[Any] = []
+    if _OPTIONS[mode].endswith("values"):
+        values = _pairs(kwargs.get(_OPTIONS[mode], 0), rank, "biufc", _NUMBERS)
+    elif kwargs.get("stat_length") is not None:
+        lengths = _pairs(kwargs["stat_length"], rank, "iu", _NUMBERS)
+    is_odd = kwargs.get("reflect_type", "even") == "odd"
+    return _c.pad_by_side(array, widths, mode, values, lengths, is_odd)
 
 
 def _by_function(
@@ -130,105 +118,3 @@ def _calling(function: Any, widths: Any, shape: tuple[int, ...]) -> Any:
 
 # Calls of one function share their plans.
 _calling_of_before = functools.lru_cache(maxsize=128)(_calling)
-
-
-def _one_node(
-    array: LazyTensor, widths: list[tuple[int, int]], mode: str, options: dict[str, Any]
-) -> LazyTensor:
-    rank = array.ndim
-    if mode == "constant":
-        values = _pairs("constant_values", options["constant_values"], rank)
-    elif mode == "linear_ramp":
-        values = _pairs("end_values", options.get("end_values", 0), rank)
-    elif options.get("stat_length") is None:  # nor of odd reflections
-        values = [(None, None)] * rank
-    else:
-        values = _pairs("stat_length", options["stat_length"], rank, whole=True)
-    for axis, (width, length) in enumerate(zip(widths, array.shape)):
-        if mode != "constant" and length == 0 and any(width):
-            raise ValueError(
-                with_location(
-                    f"pad: can't extend empty axis {axis} using modes other than 'constant' or "
-                    "'empty'"
-                )
-            )
-    if mode in ("maximum", "minimum") and any(0 in pair for pair in values):
-        raise ValueError(with_location("pad: stat_length of 0 yields no value for padding"))
-
-    def padded(array: LazyTensor) -> LazyTensor:
-        # Corners come from what was added along the axes before.
-        for axis, (width, pair) in enumerate(zip(widths, values)):
-            if mode in ("reflect", "symmetric"):
-                array = _turned(array, axis, width, mode == "symmetric")
-                continue
-            if mode == "constant":
-                sides = [_constant(array, axis, n, v) for n, v in zip(width, pair)]
-            elif mode == "linear_ramp":
-                sides = [_ramp(array, axis, width[side], pair[side], side) for side in (0, 1)]
-            else:
-                sides = [
-                    _statistic(array, axis, width[side], pair[side], side, mode) for side in (0, 1)
-                ]
-            array = _c.concatenate([sides[0], array, sides[1]], axis, None)
-        return array
-
-    padded.__name__ = "pad"
-    return wrap_as_operation()(padded)(array)
-
-
-def _part(array: LazyTensor, axis: int, part: slice) -> LazyTensor:
-    return array[(slice(None),) * axis + (part,)]
-
-
-def _turned(array: LazyTensor, axis: int, width: tuple[int, int], with_edge: bool) -> LazyTensor:
-    """Mirrored at both edges and turned upside down there, again where that is too short."""
-    low, high = width
-    length = array.shape[axis]
-    if length == 1:
-        sides = [_c.repeat(array, n, axis) for n in width]
-        return _c.concatenate([sides[0], array, sides[1]], axis, None)
-    first = 0 if with_edge else 1  # of those that are mirrored
-    while low or high:
-        # Whole periods of what there was at first.
-        reach = (array.shape[axis] - first) // (length - first) * (length - first)
-        if low:
-            count = min(reach, low)
-            mirrored = _c.flip(_part(array, axis, slice(first, first + count)), axis)
-            added = (2 * _part(array, axis, slice(0, 1)) - mirrored).astype(array.dtype)
-            array = _c.concatenate([added, array], axis, None)
-            low -= count
-        if high:
-            count, end = min(reach, high), array.shape[axis] - first
-            mirrored = _c.flip(_part(array, axis, slice(end - count, end)), axis)
-            added = (2 * _part(array, axis, slice(-1, None)) - mirrored).astype(array.dtype)
-            array = _c.concatenate([array, added], axis, None)
-            high -= count
-    return array
-
-
-def _constant(array: LazyTensor, axis: int, width: int, value: Any) -> LazyTensor:
-    shape = (*array.shape[:axis], width, *array.shape[axis + 1 :])
-    return _c.broadcast_to(_c.astype(value, array.dtype), shape)
-
-
-def _ramp(array: LazyTensor, axis: int, width: int, end: Any, side: int) -> LazyTensor:
-    """From the end to the edge, which is not reached."""
-    edge = _part(array, axis, slice(-1, None) if side else slice(0, 1))
-    line = linspace(
-        end, _c.squeeze(edge, axis), width, endpoint=False, dtype=array.dtype, axis=axis
-    )
-    return _c.flip(line, axis) if side else line
-
-
-def _statistic(
-    array: LazyTensor, axis: int, width: int, length: int | None, side: int, mode: str
-) -> LazyTensor:
-    """Of so many elements at an edge: one value for all that is added beside them."""
-    count = array.shape[axis]
-    length = count if length is None else min(length, count)
-    part = _part(array, axis, slice(count - length, count) if side else slice(0, length))
-    value = _STATISTICS[mode](part, axis=axis, keepdims=True)
-    if array.dtype.kind in "iu":
-        value = _c.round(value, 0)
-    shape = (*array.shape[:axis], width, *array.shape[axis + 1 :])
-    return _c.broadcast_to(_c.astype(value, array.dtype), shape)

@@ -10,8 +10,7 @@ from composit._core import LazyTensor, with_location
 from composit.numpy import _casting
 from composit.numpy._outputs import the_output as _the_output
 from composit.numpy._outputs import write_out
-from composit.numpy.creation import asarray, ones_like
-from composit.numpy.manipulation import broadcast_to, ndim, reshape
+from composit.numpy.creation import asarray
 
 _c = _core.numpy
 
@@ -130,7 +129,7 @@ def var(
     """Variance over axes, divided by n - ddof."""
     ddof = _ddof("var", ddof, correction)
     _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
-    result = _variance("var", a, axis, dtype, ddof, keepdims, where, mean)
+    result = _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean)
     return _divided_into("var", result, out)
 
 
@@ -141,59 +140,23 @@ def std(
     """Standard deviation over axes."""
     ddof = _ddof("std", ddof, correction)
     _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
-    if _is_complex_of_real(a, dtype):
-        result = _variance("std", a, axis, dtype, ddof, keepdims, where, mean)
-        return write_out("std", _c.apply("sqrt", result), out)
     result = _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    return _root_into("std", result, out)
+
+
+def _root_into(function: str, result: LazyTensor, out: Any) -> Any:
+    """A standard deviation written into `out`: the root is taken of what has been divided there."""
     target = getattr(_the_output(out), "dtype", result.dtype)
-    if target.kind in "fc":
-        return _divided_into("std", result, out)
-    return write_out("std", result, out)
-
-
-def _is_complex_of_real(a: Any, dtype: Any) -> bool:
-    return (
-        dtype is not None
-        and _core.dtype_of(dtype).kind == "c"
-        and getattr(a, "dtype", None) is not None
-        and a.dtype.kind != "c"
-    )
-
-
-def _variance(
-    function: str, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, where: Any, mean: Any
-) -> LazyTensor:
-    """var; of real numbers in a complex dtype it is complex, the sum of squares as they are."""
-    if not _is_complex_of_real(a, dtype):
-        return _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean)
-    wide = _c.astype(a, dtype)
-    centre = _c.mean(wide, axis, None, True, _mask(where)) if mean is None else mean
-    away = _c.apply("subtract", wide, centre)
-    total = _c.sum(_c.apply("square", away), axis, None, keepdims, None, _mask(where))
-    ones = _c.ones(wide.shape, float, "")
-    count = _c.sum(ones, axis, None, keepdims, None, _mask(where))
-    freedom = _c.apply("maximum", _c.apply("subtract", count, ddof), 0)
-    return _c.apply("divide", total, freedom)
+    is_divided = target.kind in "fc" and result.dtype.kind != "c"
+    return (_divided_into if is_divided else write_out)(function, result, out)
 
 
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
     """Weighted mean; with `returned`, also the sum of the weights."""
-    result = _c.average(a, axis, weights, keepdims)
-    if weights is None and result.size == 0:
-        raise ZeroDivisionError(with_location("average: division by zero: there are no averages."))
-    if not returned:
-        return result
-    if weights is None:
-        weights = ones_like(a)
-    elif ndim(weights) == 1 < ndim(a):  # along the axis
-        place = _c.normalize_axis("average", _core.integer(axis), ndim(a))
-        lengths = [1] * ndim(a)
-        lengths[place] = -1
-        weights = broadcast_to(reshape(weights, lengths), asarray(a).shape)
-    total = sum(weights, axis=axis, dtype=result.dtype, keepdims=keepdims)
-    return result, broadcast_to(total, result.shape)
+    result, sums = _c.average(a, axis, weights, keepdims)
+    return (result, sums) if returned else result
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:

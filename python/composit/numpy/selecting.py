@@ -47,27 +47,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> La
     """Functions, or values, of the elements of x for which conditions hold: evaluates those now.
     One function more than conditions is for the elements of none."""
     x = asarray(x)
-    masks = [_c.astype(condition, bool) for condition in _conditions(x, condlist)]
-    functions = _listed(funclist)
-    if len(functions) == len(masks) + 1:
-        masks.append(~_c.any(_c.stack(masks, 0, None), 0, False, None))
-    elif len(functions) != len(masks):
-        count = len(masks)
-        raise ValueError(
-            with_location(
-                f"piecewise: with {count} condition(s), either {count} or {count + 1} functions "
-                f"are expected, not {len(functions)}."
-            )
-        )
-    result: LazyTensor = _c.zeros_like(x, None, None)
-    for mask, function in zip(masks, functions):
-        if callable(function):
-            selected = _c.get_item(x, mask)
-            if selected.size == 0:
-                continue
-            function = function(selected, *args, **kw)
-        result = _c.set_item(result, mask, function)
-    return _core.array_of(result)
+    return _core.array_of(_c.piecewise(x, _conditions(x, condlist), _listed(funclist), args, kw))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:

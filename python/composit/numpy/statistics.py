@@ -142,34 +142,40 @@ def histogramdd(
         each = list(bins)
     except TypeError:
         each = [bins] * rank
-    if range is not None and not hasattr(range, "__iter__"):
-        raise TypeError(_mismatch.wrong(range, "A sequence of pairs"))
-    ranges = [] if range is None else list(range)
-    if range is not None and len(ranges) != rank:
-        message = "histogramdd: range argument must have one entry per dimension"
-        raise ValueError(with_location(f"{message}: {len(ranges)} are given for {rank}."))
     counts = [_bins("histogramdd", item) for item in each]
-    return _c.histogramdd(sample, counts, ranges, density, weights)
+    return _c.histogramdd(sample, counts, _ranges("histogramdd", range, rank), density, weights)
+
+
+def _ranges(function: str, range: Any, rank: int) -> list[Any]:
+    """A range for each dimension, or none."""
+    if range is None:
+        return []
+    if not hasattr(range, "__iter__"):
+        raise TypeError(_mismatch.wrong(range, "A sequence of pairs"))
+    ranges = list(range)
+    if len(ranges) != rank:
+        message = f"{function}: range argument must have one entry per dimension"
+        raise ValueError(with_location(f"{message}: {len(ranges)} are given for {rank}."))
+    return ranges
 
 
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[LazyTensor, LazyTensor, LazyTensor]:
     """How many points (x, y), or what sum of weights, are in each box, and the edges of both."""
-    x, y = asarray(x), asarray(y)
-    if len(x) != len(y):
-        raise ValueError(
-            with_location(f"histogram2d: x and y must have the same length: {len(x)} and {len(y)}.")
-        )
+    each = [_bins("histogram2d", item) for item in _bins_of_two(bins)]
+    ranges = _ranges("histogram2d", range, 2)
+    counts, edges = _c.histogram2d(x, y, each, ranges, density, weights)
+    return counts, edges[0], edges[1]
+
+
+def _bins_of_two(bins: Any) -> Any:
+    """Those of either axis: edges of both, unless there are one or two."""
     try:
         count = len(bins)
     except TypeError:
-        count = 1
-    if count not in (1, 2):
-        bins = [asarray(bins)] * 2
-    sample = _c.transpose(_c.stack([x, y], 0, None), None)
-    counts, edges = histogramdd(sample, bins, range, density, weights)
-    return counts, edges[0], edges[1]
+        return [bins] * 2
+    return list(bins) if count in (1, 2) else [asarray(bins)] * 2
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> LazyTensor:

@@ -73,8 +73,11 @@ TEST(complex_parts, of_complex_dtypes) {
     expect_values<bool>(iscomplex(z), {3}, {true, true, false});
     expect_near(angle(z), {3}, {std::atan2(1, 2), std::atan2(-2, 2), 0}, 1e-6);
     expect_values<float>(real(multiply(z, z)), {3}, {3, 0, 4});
-    expect_error<NotSupported>([&] { (void)real_if_close(z); },
-                               "real_if_close: complex64 is not supported");
+    EXPECT_EQ(real_if_close(z).dtype(), DType::complex64);
+    EXPECT_EQ(real_if_close(z, 1000).dtype(), DType::complex64);
+    EXPECT_EQ(real_if_close(apply("multiply", {z, 1e-9}), 0.5).dtype(), DType::float32);
+    expect_error<NotSupported>([&] { (void)real_if_close(ir::input("z", z.dtype(), {2})); },
+                               "real_if_close: ");
 }
 
 TEST(special, replacements_and_sinc) {
