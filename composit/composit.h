@@ -59,6 +59,7 @@
 #include "composit/numpy/assembling.h"
 #include "composit/numpy/binning.h"
 #include "composit/numpy/bits.h"
+#include "composit/numpy/casting.h"
 #include "composit/numpy/comparisons.h"
 #include "composit/numpy/complex_parts.h"
 #include "composit/numpy/correlation.h"

@@ -194,10 +194,9 @@ class Tensor(Located):
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
         both; autograd tells them apart."""
         owner, _ = assigning.memory_of(other)
-        owner._twin = None  # that one has left this memory: it may come back as another name
         self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
-        if owner is self or owner._root is self:  # the memory of its views is its own again
-            self._twin = None
+        if self is owner or self is owner._root or self is assigning.twin_of(owner):
+            self._twin = None  # it is in its memory again
             return
         self._twin = weakref.ref(owner)
         assigning.share(owner, self)

@@ -426,3 +426,17 @@ def test_a_view_that_became_a_leaf_is_refused_as_a_view(shape):
             x.fill_(1)
         x.requires_grad_(False).fill_(1)
         assert x.sum() == 3
+
+
+def test_a_detached_tensor_alone_keeps_the_gradients_of_several_writes():
+    found = []
+    for t in (torch, ours, ours):
+        v, w = leaf(t, [-1.0, 2.0]), leaf(t, [0.5, 0.25])
+        x = t.ones(2, 2)
+        x = x.detach()
+        x[0] = v.sum() * 0.1
+        x.data.add_(w.detach(), alpha=0.5)
+        x[-1, 0] = w.sum() * 0.1
+        (x * 0.5).sum().backward()
+        found.append((x.tolist(), v.grad.tolist(), w.grad.tolist()))
+    assert found[1:] == [found[0]] * 2
