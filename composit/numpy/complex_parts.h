@@ -20,8 +20,8 @@ namespace composit::numpy {
 [[nodiscard]] bool iscomplexobj(const Tensor& x);
 [[nodiscard]] bool isrealobj(const Tensor& x);
 // numpy.real_if_close: the real part where all imaginary parts are smaller than `tol`, or for tol >
-// 1 than `tol` machine epsilons; else x itself. Complex values are evaluated now: NotSupported where
-// they depend on a placeholder.
+// 1 than `tol` machine epsilons; else x itself. Complex values are evaluated now: NotSupported
+// where they depend on a placeholder.
 [[nodiscard]] Tensor real_if_close(const Tensor& x, double tol = 100);
 
 }  // namespace composit::numpy

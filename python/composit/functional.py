@@ -124,7 +124,7 @@ def _value_and_grad(
     def all_three(*args: Any, **options: Any) -> tuple[Any, Any, Any]:
         tensors, rebuild = _arguments(args)
         # The leaves' numbers, where the leaves are.
-        places, rebuild_chosen = flatten(_chosen(name, numbers, rebuild(range(len(tensors)))))
+        places, rebuild_chosen = flatten(_chosen(name, numbers, rebuild(list(range(len(tensors))))))
         traced = _TracedScalar(name, fun, rebuild, options, has_aux)
         values, gradients = _core.value_and_gradients(traced, tensors, places)
         results = rebuild_chosen(gradients)
