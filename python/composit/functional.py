@@ -124,7 +124,8 @@ def _value_and_grad(
     def all_three(*args: Any, **options: Any) -> tuple[Any, Any, Any]:
         tensors, rebuild = _arguments(args)
         # The leaves' numbers, where the leaves are.
-        places, rebuild_chosen = flatten(_chosen(name, numbers, rebuild(list(range(len(tensors))))))
+        numbered = rebuild(list(range(len(tensors))))
+        places, rebuild_chosen = flatten(_chosen(name, argnums, numbers, numbered))
         traced = _TracedScalar(name, fun, rebuild, options, has_aux)
         values, gradients = _core.value_and_gradients(traced, tensors, places)
         results = rebuild_chosen(gradients)
@@ -134,14 +135,16 @@ def _value_and_grad(
     return all_three
 
 
-def _chosen(name: str, numbers: tuple[int, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _chosen(
+    name: str, argnums: Any, numbers: tuple[int, ...], args: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """The arguments of these numbers."""
     try:
         return tuple(args[number] for number in numbers)
     except IndexError:
         raise ValueError(
             with_location(
-                f"{name}: argnums {numbers} for {len(args)} arguments. They must be in range."
+                f"{name}: argnums {argnums} for {len(args)} arguments. They must be in range."
             )
         ) from None
 
