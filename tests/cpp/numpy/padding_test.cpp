@@ -27,8 +27,8 @@ TEST(Padding, ByModes) {
               (Doubles{0, 1, 2, 4, 6}));
     EXPECT_EQ(values<double>(pad(x, {{1, 0}}, "median")), (Doubles{2, 1, 2, 4}));
     EXPECT_THROW((void)pad(x, {{1, 1}}, "minimum", {.stat_lengths = {{0, 1}}}), ValueError);
-    EXPECT_THROW((void)pad(x, {{-1, 1}}, "mean", {}), ValueError);
-    EXPECT_THROW((void)pad(x, {{1, 1}}, "nonsense", {}), ValueError);
+    EXPECT_THROW((void)pad(x, {{-1, 1}}, "mean", PadOptions{}), ValueError);
+    EXPECT_THROW((void)pad(x, {{1, 1}}, "nonsense", PadOptions{}), ValueError);
 }
 
 TEST(Casting, ByRule) {
