@@ -6,6 +6,7 @@
 #include "composit/aten/dtypes.h"
 #include "composit/aten/embedding.h"
 #include "composit/aten/grid_sample.h"
+#include "composit/aten/initializers.h"
 #include "composit/aten/line_search.h"
 #include "composit/aten/losses.h"
 #include "composit/aten/normalisation.h"

@@ -9,8 +9,10 @@
 
 namespace composit::aten {
 
-// x with a batch, of one where it has none.
+// x with a batch, of one where it has none. ValueError unless x has channels and `count` more axes.
 inline ir::Tensor with_batch(const ir::Tensor& x, int64_t count) {
+    user_check(x.rank() == count + 1 || x.rank() == count + 2, "images: x has shape ", x.shape(),
+               ". Channels and ", count, " spatial axes, with or without a batch, are required.");
     return x.rank() == count + 1 ? numpy::expand_dims(x, 0) : x;
 }
 

@@ -35,5 +35,11 @@ using OutputSize = std::vector<std::optional<int64_t>>;
 [[nodiscard]] Tensor adaptive_average_pool(const Tensor& x, int64_t count, const OutputSize& size);
 [[nodiscard]] std::pair<Tensor, Tensor> adaptive_max_pool(const Tensor& x, int64_t count,
                                                           const OutputSize& size);
+// Of windows at places that samples in [0, 1), (batch, channels, spatial axes), say, and where the
+// elements stand. kernel and size have a length for each spatial axis.
+[[nodiscard]] std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& x,
+                                                            const ir::Shape& kernel,
+                                                            const ir::Shape& size,
+                                                            const Tensor& samples);
 
 }  // namespace composit::aten

@@ -6,6 +6,7 @@
 #include "composit/aten/convolutions.h"
 #include "composit/aten/embedding.h"
 #include "composit/aten/grid_sample.h"
+#include "composit/aten/initializers.h"
 #include "composit/aten/normalisation.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/resizing.h"
@@ -65,6 +66,7 @@ void bind_pools(nb::module_& module) {
             return aten::lp_pool(x, count, norm_type, {kernel_size, stride, {}, {}, ceil_mode});
         },
         located);
+    module.def("fractional_max_pool", &aten::fractional_max_pool, located);
     module.def(
         "adaptive_average_pool",
         [](const Tensor& x, int64_t count, nb::handle size) {
@@ -183,6 +185,7 @@ void bind_sampling(nb::module_& module) {
         },
         nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg(),
         nb::arg().none(), located);
+    module.def("calculate_gain", &aten::calculate_gain, nb::arg(), nb::arg().none(), located);
     module.def(
         "embedding_bag",
         [](const Tensor& indices, const Tensor& weight, Maybe offsets, const std::string& mode,

@@ -14,135 +14,135 @@ _aten = _core.aten
 # ----- of the normal distribution
 
 
-def erfinv(x: Array) -> Array:
+def erfinv(input: Array) -> Array:
     """The x with erf(x) = y."""
-    return _aten.erfinv(x)
+    return _aten.erfinv(input)
 
 
-def ndtr(x: Array) -> Array:
+def ndtr(input: Array) -> Array:
     """The area below the normal distribution, up to x."""
-    return _aten.ndtr(x)
+    return _aten.ndtr(input)
 
 
-def ndtri(x: Array) -> Array:
+def ndtri(input: Array) -> Array:
     """The x with ndtr(x) = y."""
-    return _aten.ndtri(x)
+    return _aten.ndtri(input)
 
 
-def erfcx(x: Array) -> Array:
+def erfcx(input: Array) -> Array:
     """exp(x^2) erfc(x): by its continued fraction where x is large."""
-    return _aten.erfcx(x)
+    return _aten.erfcx(input)
 
 
-def log_ndtr(x: Array) -> Array:
+def log_ndtr(input: Array) -> Array:
     """log(ndtr(x)), also where ndtr(x) is 0."""
-    return _aten.log_ndtr(x)
+    return _aten.log_ndtr(input)
 
 
-def entr(x: Array) -> Array:
+def entr(input: Array) -> Array:
     """-x log(x); 0 at 0, -inf below."""
-    return _aten.entr(x)
+    return _aten.entr(input)
 
 
-def xlog1py(x: Any, y: Any) -> Array:
-    """x log1p(y); 0 where x is 0."""
-    return _aten.xlog1py(x, y)
+def xlog1py(input: Any, other: Any) -> Array:
+    """input log1p(other); 0 where input is 0."""
+    return _aten.xlog1py(input, other)
 
 
 # ----- gamma's
 
 
-def zeta(x: Array, q: Array) -> Array:
-    """Hurwitz's zeta function, by Euler and Maclaurin's formula, for x > 1 and q > 0."""
-    return _aten.zeta(x, q)
+def zeta(input: Array, other: Array) -> Array:
+    """Hurwitz's zeta function, by Euler and Maclaurin's formula, for input > 1 and other > 0."""
+    return _aten.zeta(input, other)
 
 
-def polygamma(n: int, x: Array) -> Array:
+def polygamma(n: int, input: Array) -> Array:
     """The nth derivative of digamma."""
-    return _aten.polygamma(n, x)
+    return _aten.polygamma(n, input)
 
 
-def multigammaln(x: Array, p: int) -> Array:
+def multigammaln(input: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function."""
-    return _aten.multigammaln(x, p)
+    return _aten.multigammaln(input, p)
 
 
-def gammainc(a: Array, x: Array) -> Array:
+def gammainc(input: Array, other: Array) -> Array:
     """The lower incomplete gamma function, regularised."""
-    return _aten.gammainc(a, x)
+    return _aten.gammainc(input, other)
 
 
-def gammaincc(a: Array, x: Array) -> Array:
+def gammaincc(input: Array, other: Array) -> Array:
     """The upper incomplete gamma function, regularised."""
-    return _aten.gammaincc(a, x)
+    return _aten.gammaincc(input, other)
 
 
 # ----- Bessel's
 
 
-def i0(x: Array) -> Array:
+def i0(input: Array) -> Array:
     """The modified Bessel function of order 0."""
-    return _aten.modified_bessel_i(0, x)
+    return _aten.modified_bessel_i(0, input)
 
 
-def i1(x: Array) -> Array:
+def i1(input: Array) -> Array:
     """The modified Bessel function of order 1."""
-    return _aten.modified_bessel_i(1, x)
+    return _aten.modified_bessel_i(1, input)
 
 
-def i0e(x: Array) -> Array:
+def i0e(input: Array) -> Array:
     """exp(-|x|) i0(x)."""
-    return _aten.modified_bessel_i(0, x, True)
+    return _aten.modified_bessel_i(0, input, True)
 
 
-def i1e(x: Array) -> Array:
+def i1e(input: Array) -> Array:
     """exp(-|x|) i1(x)."""
-    return _aten.modified_bessel_i(1, x, True)
+    return _aten.modified_bessel_i(1, input, True)
 
 
-def bessel_j0(x: Array) -> Array:
+def bessel_j0(input: Array) -> Array:
     """J of order 0."""
-    return _aten.bessel_j(0, x)
+    return _aten.bessel_j(0, input)
 
 
-def bessel_j1(x: Array) -> Array:
+def bessel_j1(input: Array) -> Array:
     """J of order 1."""
-    return _aten.bessel_j(1, x)
+    return _aten.bessel_j(1, input)
 
 
-def bessel_y0(x: Array) -> Array:
+def bessel_y0(input: Array) -> Array:
     """Y of order 0; -inf at 0, NaN below."""
-    return _aten.bessel_y(0, x)
+    return _aten.bessel_y(0, input)
 
 
-def bessel_y1(x: Array) -> Array:
+def bessel_y1(input: Array) -> Array:
     """Y of order 1; -inf at 0, NaN below."""
-    return _aten.bessel_y(1, x)
+    return _aten.bessel_y(1, input)
 
 
-def modified_bessel_k0(x: Array) -> Array:
+def modified_bessel_k0(input: Array) -> Array:
     """K of order 0."""
-    return _aten.modified_bessel_k(0, x)
+    return _aten.modified_bessel_k(0, input)
 
 
-def modified_bessel_k1(x: Array) -> Array:
+def modified_bessel_k1(input: Array) -> Array:
     """K of order 1."""
-    return _aten.modified_bessel_k(1, x)
+    return _aten.modified_bessel_k(1, input)
 
 
-def scaled_modified_bessel_k0(x: Array) -> Array:
+def scaled_modified_bessel_k0(input: Array) -> Array:
     """exp(x) K of order 0."""
-    return _aten.modified_bessel_k(0, x, True)
+    return _aten.modified_bessel_k(0, input, True)
 
 
-def scaled_modified_bessel_k1(x: Array) -> Array:
+def scaled_modified_bessel_k1(input: Array) -> Array:
     """exp(x) K of order 1."""
-    return _aten.modified_bessel_k(1, x, True)
+    return _aten.modified_bessel_k(1, input, True)
 
 
-def spherical_bessel_j0(x: Array) -> Array:
+def spherical_bessel_j0(input: Array) -> Array:
     """sin(x) / x"""
-    return _aten.spherical_bessel_j0(x)
+    return _aten.spherical_bessel_j0(input)
 
 
 # ----- orthogonal polynomials

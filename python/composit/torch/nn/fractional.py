@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import with_location
@@ -18,51 +17,13 @@ assert functional and pools_and_losses and unpooling  # they fill the table that
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
 
-def _starts(sample: Any, length: int, count: int, kernel: int) -> Any:
-    """Where windows start: (…, count). As PyTorch computes it, in the samples' dtype (B. Graham,
-    Fractional Max-Pooling, arXiv 1412.6071): steps of alpha from a drawn place, cut to integers,
-    the last window at the end."""
-    last = cnp.full((*sample.shape, 1), length - kernel, "int64")
-    if count == 1:
-        return last
-    alpha = cnp.full((), (length - kernel) / (count - 1), sample.dtype)
-    steps = np.arange(count - 1).astype(np.dtype(sample.dtype))
-    places = cnp.astype((steps + sample[..., None]) * alpha, "int64")
-    first = cnp.astype(sample * alpha, "int64")[..., None]
-    return cnp.concatenate([places - first, last], axis=-1)
-
-
-def _pooled(count: int) -> Any:
-    def pool(input: Any, kernel: Any, sizes: Any, samples: Any) -> tuple[Any, Any]:
-        x = input if input.ndim == count + 2 else input[None]
-        lengths = x.shape[2:]
-        # (batch, channels, windows …, elements of a window …): where each element is when flat.
-        places: Any = cnp.zeros((1,) * (2 + 2 * count), "int64")
-        for i, (n, m, k) in enumerate(zip(lengths, sizes, kernel)):
-            # PyTorch draws height before width of volumes, but width before height of images.
-            sample = samples[..., count - 1 - i if count == 2 else i]
-            inner = _starts(sample, n, m, k)[..., None] + np.arange(k)
-            spread = [1] * (2 + 2 * count)
-            spread[:2], spread[2 + i], spread[2 + count + i] = inner.shape[:2], m, k
-            places = places * n + cnp.reshape(inner, tuple(spread))
-        windows = (*x.shape[:2], int(np.prod(sizes)), int(np.prod(kernel)))
-        places = cnp.reshape(cnp.broadcast_to(places, (*x.shape[:2], *sizes, *kernel)), windows)
-        flat = cnp.reshape(x, (*x.shape[:2], -1))
-        found = cnp.take_along_axis(flat, cnp.reshape(places, (*x.shape[:2], -1)), axis=2)
-        found = cnp.reshape(found, windows)
-        best = cnp.argmax(found, axis=-1, keepdims=True)
-        shape = (*x.shape[:2], *sizes)
-        values, indices = (
-            cnp.reshape(cnp.take_along_axis(part, best, axis=-1), shape) for part in (found, places)
-        )
-        return (values, indices) if input.ndim == count + 2 else (values[0], indices[0])
-
-    return pool
+def _pooled(input: Any, kernel: Any, sizes: Any, samples: Any) -> tuple[Any, Any]:
+    return _core.aten.fractional_max_pool(input, kernel, sizes, samples)
 
 
 def _fractional(count: int) -> None:
     name = f"fractional_max_pool{count}d"
-    pool = define(_pooled(count), name, is_function=False, is_method=False)
+    pool = define(_pooled, name, is_function=False, is_method=False)
 
     def with_indices(
         input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch import linalg
@@ -19,17 +20,7 @@ from composit.torch.tape import no_grad
 @in_default_state
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """How much wider weights before a nonlinearity are."""
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
-    if nonlinearity == "leaky_relu":
-        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    if nonlinearity == "selu":
-        return 3.0 / 4
-    if nonlinearity in ("linear", "sigmoid") or nonlinearity.startswith("conv"):
-        return 1.0
-    raise ValueError(with_location(f"Unsupported nonlinearity {nonlinearity}"))
+    return _core.aten.calculate_gain(nonlinearity, param)
 
 
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:

@@ -1,0 +1,80 @@
+// Max pools of windows at places that are drawn.
+#include "composit/aten/images.h"
+#include "composit/aten/pooling.h"
+#include "composit/aten/rows.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+namespace composit::aten {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+
+// Where windows start, in each row of samples (…,): (…, count). As PyTorch computes it, in the
+// samples' dtype (B. Graham, Fractional Max-Pooling, arXiv 1412.6071): steps of alpha from a drawn
+// place, cut to integers, the last window at the end.
+Tensor window_starts(const Tensor& sample, int64_t length, int64_t count, int64_t kernel) {
+    Shape shape = sample.shape();
+    shape.push_back(1);
+    const Tensor last = numpy::full(shape, length - kernel, DType::int64);
+    if (count == 1) return last;
+    const double step = static_cast<double>(length - kernel) / static_cast<double>(count - 1);
+    const Tensor alpha = numpy::full({}, step, sample.dtype());
+    const Tensor numbers = ops::astype(numpy::arange(count - 1), sample.dtype());
+    const Tensor wide = numpy::expand_dims(sample, -1);
+    const Tensor places = ops::astype((numbers + wide) * alpha, DType::int64);
+    const Tensor first = numpy::expand_dims(ops::astype(sample * alpha, DType::int64), -1);
+    return numpy::concatenate({places - first, last}, -1);
+}
+
+// Where each element of a window is in the flattened image:
+// (batch, channels, windows …, elements of a window …).
+Tensor window_places(const Tensor& x, const Shape& kernel, const Shape& size,
+                     const Tensor& samples) {
+    const size_t count = kernel.size();
+    Tensor places = numpy::zeros(Shape(2 + 2 * count, 1), DType::int64);
+    for (size_t d = 0; d < count; ++d) {
+        // PyTorch draws height before width of volumes, but width before height of images.
+        const auto drawn = static_cast<int64_t>(count == 2 ? count - 1 - d : d);
+        const Tensor sample = numpy::get_item(samples, {numpy::Ellipsis{}, drawn});
+        const int64_t length = x.shape()[d + 2];
+        const Tensor inner =
+            numpy::expand_dims(window_starts(sample, length, size[d], kernel[d]), -1) +
+            numpy::arange(kernel[d]);
+        Shape spread(2 + 2 * count, 1);
+        spread[0] = inner.shape()[0];
+        spread[1] = inner.shape()[1];
+        spread[2 + d] = size[d];
+        spread[2 + count + d] = kernel[d];
+        places = places * length + numpy::reshape(inner, spread);
+    }
+    Shape whole{x.shape()[0], x.shape()[1]};
+    whole.insert(whole.end(), size.begin(), size.end());
+    whole.insert(whole.end(), kernel.begin(), kernel.end());
+    return numpy::broadcast_to(places, whole);
+}
+
+}  // namespace
+
+std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& given, const Shape& kernel,
+                                              const Shape& size, const Tensor& samples) {
+    const auto count = static_cast<int64_t>(kernel.size());
+    const Tensor x = with_batch(given, count);
+    const int64_t batch = x.shape()[0], channels = x.shape()[1];
+    const Shape windows{batch, channels, ir::element_count(size), ir::element_count(kernel)};
+    const Tensor places = numpy::reshape(window_places(x, kernel, size, samples), windows);
+    const Tensor flat = numpy::reshape(x, {batch, channels, -1});
+    const Tensor elements = numpy::reshape(
+        numpy::take_along_axis(flat, numpy::reshape(places, {batch, channels, -1}), 2), windows);
+    const Tensor best = numpy::argmax(elements, -1, true);
+    Shape shape{batch, channels};
+    shape.insert(shape.end(), size.begin(), size.end());
+    const auto chosen = [&](const Tensor& part) {
+        const Tensor made = numpy::reshape(numpy::take_along_axis(part, best, -1), shape);
+        return without_batch(made, given, count);
+    };
+    return {chosen(elements), chosen(places)};
+}
+
+}  // namespace composit::aten
