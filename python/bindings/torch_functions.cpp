@@ -21,12 +21,32 @@ struct FunctionObject {
 
 FunctionObject* as_function(PyObject* self) { return reinterpret_cast<FunctionObject*>(self); }
 
+// What sees calls first on this thread, or null: a function of the function that is called, its
+// arguments and its named ones, which returns a result, or NotImplemented for what it leaves alone.
+thread_local nb::object* before_calls = nullptr;
+
+nb::object call_seen_first(PyObject* of, PyObject* const* values, size_t count, PyObject* names) {
+    const auto named = static_cast<size_t>(names ? PyTuple_GET_SIZE(names) : 0);
+    nb::object arguments = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (size_t i = 0; i < count; ++i)
+        PyTuple_SET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(values[i]));
+    nb::dict options;
+    for (size_t i = 0; i < named; ++i)
+        options[nb::handle(PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i)))] =
+            nb::handle(values[count + i]);
+    const nb::object first = *before_calls;  // it may be another within the call
+    return first(nb::handle(of), arguments, options);
+}
+
 PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
     return guarded([&]() -> PyObject* {
         const FunctionObject* const self = as_function(of);
         const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
         nb::object made;
-        if (self->is_reflected && count == 2 && !names) {
+        if (before_calls) {
+            made = call_seen_first(of, values, count, names);
+            if (made.is(nb::borrow(Py_NotImplemented))) made.reset();
+        } else if (self->is_reflected && count == 2 && !names) {
             PyObject* const turned[] = {values[1], values[0]};
             made = follow(self->function, turned, count, nullptr);
         } else {
@@ -151,6 +171,16 @@ void bind_torch_functions(nb::module_& module) {
     PyObject* const type = PyType_FromSpec(&spec);
     if (!type) throw nb::python_error();
     module.attr("TorchFunction") = nb::steal(type);
+    module.def(
+        "see_calls_first",
+        [](const nb::object& function) {
+            delete before_calls;
+            before_calls = function.is_none() ? nullptr : new nb::object(function);
+        },
+        nb::arg("function").none(),
+        "Functions of composit.torch that this thread calls are given to `function` first, with a "
+        "tuple and a dictionary of arguments: its result is theirs, unless it is NotImplemented. "
+        "None: no more.");
     module.def("follow", follow_call, nb::arg("function"), nb::arg("arguments"), nb::arg("named"),
                "An operation's result where it is known at this point of the trace; else "
                "NotImplemented.");

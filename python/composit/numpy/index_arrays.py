@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import composit._core as _core
@@ -71,7 +72,8 @@ def _lengths(function: str, dimensions: Any, dtype: Any) -> tuple[int, ...]:
     """A shape, whose positions the dtype holds: bool only two of them."""
     if not hasattr(dimensions, "__iter__"):
         raise TypeError(_mismatch.wrong(dimensions, "A sequence of integers"))
-    lengths = _core.integers(dimensions)
+    is_lazy = isinstance(dimensions, Iterator)
+    lengths = _core.integers(tuple(dimensions) if is_lazy else dimensions)
     if lengths and max(lengths) > 2 and _core.dtype_of(dtype).kind == "b":
         message = f"{function}: positions along {max(lengths)} elements are no bool"
         raise TypeError(with_location(f"{message}. Two elements at most are required."))

@@ -66,8 +66,8 @@ _types = {
     "Bool": "bool",
 }  # fmt: skip
 _part = _parts.getter(__name__, (
-    "accelerator", "amp", "backends", "cuda", "distributions", "jit", "multiprocessing", "random",
-    "serialization", "sparse", "types", "version",
+    "accelerator", "amp", "backends", "cuda", "distributions", "hub", "jit", "multiprocessing",
+    "random", "serialization", "sparse", "types", "version",
 ))  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def __getattr__(name: str) -> _Any:
         return typed_tensors.of(name)
     if name in ("sparse_coo_tensor", "spmm"):
         return getattr(_parts.load("sparse"), "mm" if name == "spmm" else name)
-    if name in ("autocast", "GradScaler", "is_autocast_available"):
+    if name in ("autocast", "GradScaler") or "_autocast_" in name or name == "is_autocast_enabled":
         from composit.torch import amp
 
         return getattr(amp, name)

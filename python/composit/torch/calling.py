@@ -22,7 +22,16 @@ from composit._core import (
 from composit._core import is_recorded as is_recorded
 from composit._core import record_of as record_of
 from composit.flashlight.operators import table
-from composit.torch import errstate, keywords, materializing, places, saved_values, steps, writing
+from composit.torch import (
+    casting,
+    errstate,
+    keywords,
+    materializing,
+    places,
+    saved_values,
+    steps,
+    writing,
+)  # fmt: skip
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import is_grad_enabled
 from composit.torch.tensor_base import TensorBase as TensorBase
@@ -126,6 +135,14 @@ def call(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The function's result over Tensors."""
+    if casting.state.dtype is not None:
+
+        def again(*args: Any, **kwargs: Any) -> Any:
+            return call(function, name, is_view, args, kwargs)
+
+        made = casting.called(name, again, args, kwargs)
+        if made is not NotImplemented:
+            return made
     made = _core.follow(function, args, kwargs)
     if made is not NotImplemented:
         return made

@@ -44,11 +44,11 @@ _elsewhere = {
 
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
-    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "hub", "library", "mps",
+    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
     "mtia", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
     "utils.cpp_extension", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
     "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable", "nn.attention",
-    "autograd.profiler", "autograd.graph", "autograd.forward_ad",
+    "autograd.profiler", "autograd.graph",
 )  # fmt: skip
 
 # What programs ask to learn that such a module is not there.

@@ -182,7 +182,7 @@ def test_a_scaler_on_the_cpu_scales():
 REFUSED = {
     "fx": (lambda: torch.fx.symbolic_trace(torch.nn.ReLU()), "composit.torch.fx.symbolic_trace"),
     "onnx": (lambda: torch.onnx.export(1), "composit.torch.onnx.export"),
-    "hub": (lambda: torch.hub.load("a", "b"), "composit.torch.hub.load"),
+    "hub": (lambda: torch.hub.load("a/b", "c"), "hub.load"),
     "distributed": (lambda: torch.distributed.init_process_group("gloo"),
                     "composit.torch.distributed.init_process_group"),
     "below": (lambda: torch.distributed.fsdp.FullyShardedDataParallel(1),
@@ -190,7 +190,6 @@ REFUSED = {
     "subclass": (lambda: type("Own", (torch.fx.Tracer,), {}), "composit.torch.fx.Tracer"),
     "of a class": (lambda: torch.profiler.ProfilerActivity.CPU(), "ProfilerActivity.CPU"),
     "file": (lambda: torch.jit.load("a"), "jit.load"),
-    "autocast": (lambda: torch.autocast("cpu"), "autocast: enabled for the CPU"),
 }  # fmt: skip
 
 

@@ -53,4 +53,4 @@ __all__ = [
     "set_multithreading_enabled",
 ]  # fmt: skip
 
-__getattr__ = parts.getter(__name__)
+__getattr__ = parts.getter(__name__, ("forward_ad",))

@@ -1,0 +1,110 @@
+"""Autocast on the CPU: which functions compute in the lower precision, and which in float32.
+
+While it is on, functions of this thread are seen before they run (composit._core.see_calls_first):
+those of the lists below get their operands cast, and run without autocast within."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import composit._core as _core
+from composit.torch import dtypes
+from composit.torch.tensor_base import TensorBase
+
+# PyTorch's lists for the CPU, and what it composes of these.
+_LOWER = (
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d bmm mm baddbmm addmm "
+    "addbmm linear matmul prelu scaled_dot_product_attention einsum tensordot inner vecdot "
+    "chain_matmul multi_dot matrix_power linalg_vecdot linalg_multi_dot linalg_matrix_power lstm "
+    "rnn_tanh rnn_relu"
+)
+_FLOAT32 = (
+    "avg_pool3d binary_cross_entropy grid_sample polar prod quantile nanquantile stft cdist pdist "
+    "trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu_solve orgqr ormqr "
+    "pinverse max_pool3d max_unpool2d max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d "
+    "mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss cross_entropy "
+    "l1_loss smooth_l1_loss huber_loss margin_ranking_loss soft_margin_loss triplet_margin_loss "
+    "multi_margin_loss multilabel_margin_loss ctc_loss kl_div binary_cross_entropy_with_logits "
+    "geqrf qr svd triangular_solve fractional_max_pool2d fractional_max_pool3d cond matrix_rank "
+    "solve svdvals eigvals eigvalsh inv householder_product tensorinv tensorsolve cholesky_ex eig "
+    "eigh lstsq inv_ex pinv fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn "
+    "hfft ihfft"
+)
+_WIDEST = "stack cat concat concatenate index_copy hstack vstack dstack column_stack row_stack"
+_kinds = {
+    name: kind
+    for kind, names in (("lower", _LOWER), ("float32", _FLOAT32), ("widest", _WIDEST))
+    for name in names.split()
+}
+_PADS = ("reflect", "replicate")  # of which PyTorch's are in float32
+
+
+class _State(threading.local):
+    depth = 0  # of blocks that are entered
+    dtype: Any = None  # the lower precision; None: off
+    copies: dict[int, tuple[Any, Any]] | None = None  # of parameters, until the last block is left
+
+
+state = _State()
+
+
+def set_dtype(dtype: Any) -> None:
+    """Turns autocast on, with this dtype, or off (None), on this thread."""
+    state.dtype = dtype
+    _core.see_calls_first(None if dtype is None else _first)
+
+
+def _first(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return called(getattr(function, "__name__", ""), function, args, kwargs)
+
+
+def called(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the function of this name gives for cast operands; NotImplemented for others."""
+    kind = _kinds.get(name.removeprefix("linalg_").removeprefix("fft_"))
+    if name == "pad" and (kwargs.get("mode") or (*args, "", "", "")[2]) in _PADS:
+        kind = "float32"
+    if kind is None:
+        return NotImplemented
+    dtype = state.dtype
+    target = dtypes.by_name["float32"] if kind == "float32" else dtype
+    if kind == "widest" and _holds_float32((args, kwargs)):
+        target = dtypes.by_name["float32"]
+    set_dtype(None)
+    try:
+        return function(*cast(args, target), **cast(kwargs, target))
+    finally:
+        set_dtype(dtype)
+
+
+def _is_cast(value: Any) -> bool:
+    if not isinstance(value, TensorBase):
+        return False
+    tensor: Any = value
+    is_wide = tensor.dtype is dtypes.by_name["float64"]
+    return tensor.is_floating_point() and not is_wide and tensor.device.type == "cpu"
+
+
+def _holds_float32(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_float32, value))
+    if isinstance(value, dict):
+        return any(map(_holds_float32, value.values()))
+    return _is_cast(value) and value.dtype is dtypes.by_name["float32"]
+
+
+def cast(value: Any, dtype: Any) -> Any:
+    """A structure with its tensors of float16, bfloat16 and float32 in another dtype."""
+    if isinstance(value, (list, tuple)):
+        made = [cast(item, dtype) for item in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if isinstance(value, dict):
+        return {key: cast(item, dtype) for key, item in value.items()}
+    if not _is_cast(value) or value.dtype is dtype:
+        return value
+    copies = state.copies
+    if copies is None or not value.requires_grad or not value.is_leaf:
+        return value.to(dtype)
+    if id(value) not in copies or copies[id(value)][1].dtype is not dtype:
+        copies[id(value)] = (value, value.to(dtype))
+    return copies[id(value)][1]
