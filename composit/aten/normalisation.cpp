@@ -44,6 +44,24 @@ Tensor scaled(const Tensor& x, const RunningNormOptions& o) {
     return o.bias ? result + by_channel(x, o.bias) : result;
 }
 
+// x in float32 where it has 16 bits and one of the parameters is of float32: PyTorch computes in
+// that then, and rounds the result to x's dtype.
+Tensor beside(const Tensor& x, const std::vector<Tensor>& parameters) {
+    const bool meets = std::any_of(parameters.begin(), parameters.end(), [](const Tensor& given) {
+        return given && given.dtype() == DType::float32;
+    });
+    return meets ? widened(x) : x;
+}
+
+std::vector<Tensor> parameters_of(const RunningNormOptions& o) {
+    return {o.weight, o.bias, o.running_mean, o.running_var};
+}
+
+// The result in x's dtype, if x was widened.
+Tensor rounded(const Tensor& made, const Tensor& x, const Tensor& wide) {
+    return wide.dtype() == x.dtype() ? made : ops::astype(made, x.dtype());
+}
+
 // By statistics that are given.
 RunningNorm by_running(const Tensor& x, const RunningNormOptions& o) {
     const Tensor mean = by_channel(x, o.running_mean), variance = by_channel(x, o.running_var);
@@ -87,7 +105,8 @@ Tensor standardised(const Tensor& x, const Tensor& deviation, const Tensor& slop
 
 Tensor layer_norm(const Tensor& x, int64_t count, const Tensor& weight, const Tensor& bias,
                   double eps) {
-    return nn::layer_norm(x, weight, bias, last_axes(count), eps);
+    const Tensor wide = beside(x, {weight, bias});
+    return rounded(nn::layer_norm(wide, weight, bias, last_axes(count), eps), x, wide);
 }
 
 Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
@@ -101,11 +120,20 @@ Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
     const int64_t channels = x.shape()[1];
-    return nn::group_norm(x, weight ? weight : numpy::ones({channels}, x.dtype()),
-                          bias ? bias : numpy::zeros({channels}, x.dtype()), 1, groups, eps);
+    const Tensor wide = beside(x, {weight, bias});
+    const Tensor made =
+        nn::group_norm(wide, weight ? weight : numpy::ones({channels}, wide.dtype()),
+                       bias ? bias : numpy::zeros({channels}, wide.dtype()), 1, groups, eps);
+    return rounded(made, x, wide);
 }
 
-RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
+RunningNorm batch_norm(const Tensor& given, const RunningNormOptions& o) {
+    const Tensor x = beside(given, parameters_of(o));
+    if (x.dtype() != given.dtype()) {
+        RunningNorm made = batch_norm(x, o);
+        made.result = rounded(made.result, given, x);
+        return made;
+    }
     if (!o.is_training) return by_running(x, o);
     const Axes axes = spatial_axes(x, true);
     const Tensor mean = numpy::mean(x, axes), deviation = x - by_channel(x, mean);
@@ -119,7 +147,13 @@ RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
             moved(o.running_var, count > 1 ? still * (count / (count - 1)) : still, o.momentum)};
 }
 
-RunningNorm instance_norm(const Tensor& x, const RunningNormOptions& o) {
+RunningNorm instance_norm(const Tensor& given, const RunningNormOptions& o) {
+    const Tensor x = beside(given, parameters_of(o));
+    if (x.dtype() != given.dtype()) {
+        RunningNorm made = instance_norm(x, o);
+        made.result = rounded(made.result, given, x);
+        return made;
+    }
     if (!o.is_training) return by_running(x, o);
     const Tensor result = nn::instance_norm(x, o.weight, o.bias, 1, o.eps);
     if (!o.running_mean) return {result, {}, {}};
