@@ -11,6 +11,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/iterations.h"
 
 #include <algorithm>
 #include <set>
@@ -235,7 +236,9 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     const std::vector<ProcedureFamily> families = all_with_names(given);
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
-        if (has_arrays(each)) each = with_indices_ahead(with_assertions_ahead(std::move(each)));
+        if (has_arrays(each))
+            each =
+                with_sums_in_variables(with_indices_ahead(with_assertions_ahead(std::move(each))));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     const std::string code = functions(all, true);
     const std::string called = support(all, code, true);

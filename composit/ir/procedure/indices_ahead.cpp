@@ -1,4 +1,5 @@
 // with_indices_ahead: inner loops over neighbouring elements, whose bounds are looked at once.
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/function.h"
@@ -11,7 +12,7 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-bool is_variable(const Expr& x) { return x.op() == Op::argument; }
+bool is_any_variable(const Expr& x) { return x.op() == Op::argument; }
 
 bool is_plain(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load ||
@@ -111,7 +112,8 @@ class Versions {
             // A variable that is assigned twice, or read before, is none that moves.
             if (statement.kind != Kind::assign || assigned.at(statement.variable) != 1) continue;
             Expr& value = plain.body.back().values[0];
-            if (const auto wrapped = wrapped_index(value); wrapped && is_variable(wrapped->from)) {
+            if (const auto wrapped = wrapped_index(value);
+                wrapped && is_any_variable(wrapped->from)) {
                 const Expr index = scalar::substitute({wrapped->from}, by)[0];
                 if (const Expr factor = factor_of(count->counter, index, assigned)) {
                     stay_natural(index, factor);
@@ -123,7 +125,7 @@ class Versions {
         }
         if (!is_plainer) return {};
         leave_out_unread(plain, loop);
-        rename(plain, loop);
+        give_own_variables(p_, plain, loop, mentions_);
         const Expr all = all_of(scalar::simplify(conditions));
         if (!all) return plain;
         return Statement::branch(all, {std::move(plain)}, {loop}, loop.line);
@@ -159,7 +161,7 @@ class Versions {
     // By what the counter is multiplied in a value that is the rest of something that no iteration
     // changes: not by a negative number; none of other values.
     static Expr factor_of(int counter, const Expr& value, const std::map<int, int>& assigned) {
-        if (is_variable(value)) return value.index() == counter ? integer(1) : Expr();
+        if (is_any_variable(value)) return value.index() == counter ? integer(1) : Expr();
         if (value.operands().size() != 2) return {};
         const Expr &a = value.operand(0), &b = value.operand(1);
         const bool is_fixed = !reads_any(a, assigned), is_rest_fixed = !reads_any(b, assigned);
@@ -172,29 +174,10 @@ class Versions {
                 // Of one factor alone, so that no product wraps before it is looked at.
                 const Expr &own = is_fixed ? b : a, &factor = is_fixed ? a : b;
                 const bool is_one = is_fixed || is_rest_fixed;
-                return is_one && is_variable(own) && own.index() == counter ? factor : Expr();
+                return is_one && is_any_variable(own) && own.index() == counter ? factor : Expr();
             }
             default: return {};
         }
-    }
-
-    // What only `loop` mentions gets variables of its own in the copy, so that each is declared
-    // where it is used.
-    void rename(Statement& copy, const Statement& loop) {
-        const std::set<int> taken_over = exposed_in(p_, {loop});
-        const std::map<int, int> inside = mentions_in(p_, {loop});
-        std::vector<Expr> by = all_variables(p_);
-        for (const auto& [variable, times] : assignments_in({loop})) {
-            const auto place = static_cast<size_t>(variable);
-            if (taken_over.contains(variable) || place < p_.parameters ||
-                inside.at(variable) != mentions_[variable])
-                continue;
-            p_.variables.push_back(p_.variables[place]);
-            by[place] = p_.variable(p_.variables.size() - 1);
-        }
-        Block one{std::move(copy)};
-        replace_variables(one, by, true);
-        copy = std::move(one[0]);
     }
 
     Procedure p_;

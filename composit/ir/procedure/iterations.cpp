@@ -191,6 +191,26 @@ bool is_for_vectors(const Procedure& procedure, const Statement& loop) {
     return calls && writes;
 }
 
+void give_own_variables(Procedure& procedure, Statement& copy, const Statement& loop,
+                        const std::map<int, int>& mentions) {
+    const Block whole{loop};
+    const std::set<int> taken_over = exposed_in(procedure, whole);
+    const std::map<int, int> inside = mentions_in(procedure, whole);
+    std::vector<Expr> by = all_variables(procedure);
+    for (const auto& [variable, times] : assignments_in(whole)) {
+        const auto place = static_cast<size_t>(variable);
+        const auto everywhere = mentions.find(variable);
+        if (taken_over.contains(variable) || place < procedure.parameters ||
+            everywhere == mentions.end() || inside.at(variable) != everywhere->second)
+            continue;
+        procedure.variables.push_back(procedure.variables[place]);
+        by[place] = procedure.variable(procedure.variables.size() - 1);
+    }
+    Block one{std::move(copy)};
+    replace_variables(one, by, true);
+    copy = std::move(one[0]);
+}
+
 Procedure with_checks_ahead(Procedure procedure) {
     const Procedure whole = procedure;
     Mover(whole).walk(procedure.body);

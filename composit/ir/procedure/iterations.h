@@ -4,6 +4,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <map>
 #include <optional>
 
 namespace composit::ir::procedure {
@@ -20,6 +21,19 @@ bool has_own_elements(const Procedure& procedure, const Block& body, int counter
 // Whether the loop is one to make vectors of: innermost, without choices and checks, calling
 // functions, and whatever it writes, each iteration writes elements of its own.
 bool is_for_vectors(const Procedure& procedure, const Statement& loop);
+
+// What only `loop` mentions, of variables that are mentioned so often in the whole, gets variables
+// of its own in a copy of it, so that each is declared where it is used.
+void give_own_variables(Procedure& procedure, Statement& copy, const Statement& loop,
+                        const std::map<int, int>& mentions);
+
+// The same procedure, whose inner loops keep in a variable what they add to an element that is the
+// same in all iterations, and where all iterations but one do something, run before that one and
+// behind it: compilers make vectors of such loops. Each sum has the order that it had.
+//   for j: if (j != i) x[i] += f(j)  to
+//   s = x[i]; for (j < i) s += f(j); x[i] = s; s = x[i]; for (j > i) s += f(j); x[i] = s
+// inner_sums.cpp
+Procedure with_sums_in_variables(Procedure procedure);
 
 // The procedure with assertions that say the same in all iterations of a loop before the loop, so
 // that they ask once, and loops without them become vectors. The first that fails stays the first.
