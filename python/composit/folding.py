@@ -36,4 +36,7 @@ def codes_of(signatures: Sequence[Hashable]) -> list[int]:
 
 
 def _repeat(item: Any) -> int | Repeat:
-    return item if isinstance(item, int) else Repeat(*item[:3], [_repeat(one) for one in item[3]])
+    if isinstance(item, int):
+        return item
+    start, length, count, items = item
+    return Repeat(start, length, count, [_repeat(one) for one in items])

@@ -195,11 +195,10 @@ class Tensor(Located):
         both; autograd tells them apart."""
         owner, _ = assigning.memory_of(other)
         self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
-        if self is owner or self is owner._root or self is assigning.twin_of(owner):
-            self._twin = None  # it is in its memory again
-            return
-        self._twin = weakref.ref(owner)
-        assigning.share(owner, self)
+        is_back = self is owner or self is owner._root or self is assigning.twin_of(owner)
+        self._twin = None if is_back else weakref.ref(owner)
+        if not is_back:
+            assigning.share(owner, self)
 
     @property
     def is_leaf(self) -> bool:
