@@ -1,5 +1,7 @@
 // without_dead_code: what no result, output or assertion needs is left out.
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +16,7 @@ namespace {
 using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
-// A set of variables and, behind them, arrays.
+// A set of places.
 class Live {
   public:
     explicit Live(size_t count) : words_((count + 63) / 64) {}
@@ -35,6 +37,60 @@ class Live {
 
   private:
     std::vector<uint64_t> words_;
+};
+
+// Where variables and arrays stand in a set of what is live: an array has a place for whether it is
+// used at all, and one for its elements; a small one of known extents has one for each element.
+class Places {
+  public:
+    static constexpr size_t no_element = SIZE_MAX;
+
+    explicit Places(const Procedure& procedure) : count_(procedure.variables.size()) {
+        for (const ArrayVariable& array : procedure.arrays) {
+            starts_.push_back(count_);
+            strides_.emplace_back();
+            size_t elements = 1;
+            for (const Expr& extent : array.shape) {
+                const bool is_small = !array.grows && extent.op() == scalar::Op::constant &&
+                                      extent.value() >= 1 && extent.value() <= most;
+                elements *= is_small ? static_cast<size_t>(extent.value()) : most + 1;
+                elements = std::min(elements, most + 1);
+            }
+            if (elements > most || array.shape.empty())
+                elements = 1;
+            else
+                for (const Expr& extent : array.shape)
+                    strides_.back().push_back(static_cast<size_t>(extent.value()));
+            count_ += 1 + elements;
+        }
+        starts_.push_back(count_);
+    }
+
+    size_t count() const { return count_; }
+    size_t use_of(int array) const { return starts_[static_cast<size_t>(array)]; }
+    size_t first_of(int array) const { return use_of(array) + 1; }
+    size_t end_of(int array) const { return starts_[static_cast<size_t>(array) + 1]; }
+    // Of an index of constants; no_element where other elements may be meant.
+    size_t element_of(int array, const std::vector<Expr>& index) const {
+        const std::vector<size_t>& extents = strides_[static_cast<size_t>(array)];
+        if (extents.empty() || index.size() != extents.size()) return no_element;
+        size_t place = 0;
+        for (size_t axis = 0; axis < extents.size(); ++axis) {
+            const Expr& at = index[axis];
+            if (at.op() != scalar::Op::constant || at.value() < 0 ||
+                at.value() >= static_cast<double>(extents[axis]))
+                return no_element;
+            place = place * extents[axis] + static_cast<size_t>(at.value());
+        }
+        return first_of(array) + place;
+    }
+
+  private:
+    static constexpr size_t most = 32;
+
+    size_t count_;
+    std::vector<size_t> starts_;
+    std::vector<std::vector<size_t>> strides_;  // extents, of arrays with a place for each element
 };
 
 // What a walk does and what it passes over.
@@ -64,7 +120,8 @@ class Walker {
     Walker(const Procedure& procedure, bool keeps_assertions)
         : procedure_(procedure),
           keeps_assertions_(keeps_assertions),
-          nothing_(procedure.variables.size() + procedure.arrays.size()) {}
+          places_(procedure),
+          nothing_(places_.count()) {}
 
     // Leaves the live statements.
     void keep_live(Block& block) {
@@ -80,8 +137,34 @@ class Walker {
     }
 
   private:
-    size_t place_of(int array) const {
-        return procedure_.variables.size() + static_cast<size_t>(array);
+    bool is_output(int array) const {
+        return procedure_.arrays[static_cast<size_t>(array)].role == Role::output;
+    }
+
+    // Whether something reads what the statement writes.
+    bool is_live(const Statement& write, const Live& live) const {
+        if (is_output(write.array)) return true;
+        const size_t element = places_.element_of(write.array, write.index);
+        return element == Places::no_element ? has_live_elements(write.array, live)
+                                             : live.contains(element);
+    }
+
+    bool has_live_elements(int array, const Live& live) const {
+        for (size_t i = places_.first_of(array); i < places_.end_of(array); ++i)
+            if (live.contains(i)) return true;
+        return false;
+    }
+
+    void read_element(const Statement& statement, Live& live) const {
+        const size_t element = places_.element_of(statement.array, statement.index);
+        live.insert(places_.use_of(statement.array));
+        if (element != Places::no_element) return live.insert(element);
+        for (size_t i = places_.first_of(statement.array); i < places_.end_of(statement.array); ++i)
+            live.insert(i);
+    }
+
+    void forget_elements(int array, Live& live) const {
+        for (size_t i = places_.first_of(array); i < places_.end_of(array); ++i) live.erase(i);
     }
 
     void read(const Statement& statement, Live& live) {
@@ -92,11 +175,6 @@ class Walker {
                 if (expr.op() == scalar::Op::argument)
                     place->second.push_back(static_cast<size_t>(expr.index()));
         for (const size_t variable : place->second) live.insert(variable);
-    }
-
-    bool is_live(int array, const Live& live) const {
-        const Role role = procedure_.arrays[static_cast<size_t>(array)].role;
-        return role == Role::output || live.contains(place_of(array));
     }
 
     Found walk(Block& block, Live& live, const Live& at_stop, const Live& at_go_on, Mode mode) {
@@ -121,26 +199,37 @@ class Walker {
             case Kind::load:
                 if (!live.erase(static_cast<size_t>(statement.variable))) return dead;
                 read(statement, live);
-                if (statement.kind == Kind::load) live.insert(place_of(statement.array));
+                if (statement.kind == Kind::load) read_element(statement, live);
                 return is_needed;
             // What was appended last is taken first: all of an array's are, or none.
             case Kind::take:
                 if (live.erase(static_cast<size_t>(statement.variable)))
                     taken_.insert(statement.array);
                 if (!taken_.contains(statement.array)) return dead;
-                live.insert(place_of(statement.array));
+                read_element(statement, live);
                 return is_needed;
             case Kind::store:
             case Kind::add:
-            case Kind::append:
-                if (!is_live(statement.array, live)) return dead;
+            case Kind::append: {
+                if (!is_live(statement, live)) return dead;
+                const size_t element = places_.element_of(statement.array, statement.index);
+                if (statement.kind == Kind::store && element != Places::no_element)
+                    live.erase(element);
+                live.insert(places_.use_of(statement.array));
                 read(statement, live);
                 return is_needed;
-            case Kind::allocate:
-                if (!is_live(statement.array, live)) return dead;
-                live.erase(place_of(statement.array));
+            }
+            case Kind::allocate: {
+                const bool is_used = live.erase(places_.use_of(statement.array));
+                if (!is_used && !is_output(statement.array)) return dead;
+                // Each element is given a value before it is read.
+                if (!mode.looks && !is_output(statement.array) &&
+                    !has_live_elements(statement.array, live))
+                    statement.is_zeroed = false;
+                forget_elements(statement.array, live);
                 read(statement, live);
                 return is_needed;
+            }
             case Kind::leave:
                 live.clear();
                 read(statement, live);
@@ -215,8 +304,26 @@ class Walker {
         }
     }
 
+    // The arrays of which each iteration has elements of its own.
+    const std::vector<int>& own_arrays(const Statement& loop) {
+        const auto [place, is_new] = own_arrays_.try_emplace(&loop);
+        const auto counter = is_new ? stepped_by(loop) : std::nullopt;
+        if (!counter) return place->second;
+        std::set<int> written;
+        for (const Statement* statement : all_statements(loop.body))
+            if (is_write(*statement)) written.insert(statement->array);
+        for (const int array : written)
+            if (!is_output(array) && has_own_elements(procedure_, loop.body, *counter, array))
+                place->second.push_back(array);
+        return place->second;
+    }
+
     // `live`: what is at the condition behind an iteration, and then before it.
     Found pass(Statement& loop, Live& live, const Live& behind, Mode mode) {
+        // The iterations that follow do not read the elements of this one.
+        for (const int array : own_arrays(loop))
+            for (size_t i = places_.first_of(array); i < places_.end_of(array); ++i)
+                if (!behind.contains(i)) live.erase(i);
         Found found =
             walk(loop.otherwise, live, nothing_, nothing_, mode.looks ? looking : keeping);
         const Live at_next = live;
@@ -226,7 +333,9 @@ class Walker {
 
     const Procedure& procedure_;
     const bool keeps_assertions_;
+    const Places places_;
     const Live nothing_;
+    std::unordered_map<const Statement*, std::vector<int>> own_arrays_;
     std::set<int> taken_;  // arrays of which something that is taken is live
     std::unordered_map<const Statement*, std::vector<size_t>> reads_;
     std::map<std::pair<const Statement*, bool>, std::vector<KnownLoop>> loops_;
