@@ -1,5 +1,5 @@
-"""Random imperative programs against NumPy and PyTorch, each for a fifth of COMPOSIT_FUZZ_MINUTES,
-and of C++ so long, but 100,000 at least: `make fuzz`."""
+"""Random imperative programs against NumPy and PyTorch, and of C++: each for a fifth of
+COMPOSIT_FUZZ_MINUTES, but COMPOSIT_FUZZ_PROGRAMS, 100,000, at least: `make fuzz`."""
 
 import os
 import time
@@ -13,6 +13,10 @@ import torch
 
 import composit.numpy as cnp
 import composit.torch as ours
+
+
+def least_programs():
+    return int(os.environ.get("COMPOSIT_FUZZ_PROGRAMS", "100000"))
 
 
 def differs_from_numpy(text):
@@ -37,7 +41,7 @@ def test_random_programs(writer, differs, capsys):
     seconds = 12 * float(os.environ.get("COMPOSIT_FUZZ_MINUTES", "5"))
     seed = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
     start, counts, first = time.monotonic(), {}, seed
-    while time.monotonic() - start < seconds:
+    while seed - first < least_programs() or time.monotonic() - start < seconds:
         text = writer(seed, counts).program()
         if differs(text):
             raise AssertionError(f"seed {seed}:\n{programs.smallest(text, differs)}")
@@ -48,10 +52,9 @@ def test_random_programs(writer, differs, capsys):
 
 def test_random_programs_of_cpp(capsys):
     seconds = 12 * float(os.environ.get("COMPOSIT_FUZZ_MINUTES", "5"))
-    least = int(os.environ.get("COMPOSIT_FUZZ_PROGRAMS", "100000"))
     seed = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
     start, counts, first = time.monotonic(), {}, seed
-    while seed - first < least or time.monotonic() - start < seconds:
+    while seed - first < least_programs() or time.monotonic() - start < seconds:
         texts = [cpp_programs.Writer(s, counts).program() for s in range(seed, seed + 2000)]
         place = cpp_programs.difference(texts)
         if place is not None:
