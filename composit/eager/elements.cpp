@@ -106,8 +106,9 @@ Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
 
 Ref<Cell> Cell::make_known_copy(const Cell& cell) {
     if (!cell.find_seen() || cell.elements_->now->is_made()) return {};
-    if (cell.root_) return make_known(cell.elements_->now, cell.viewed_values());
-    return make_known(cell.elements_->now, copied(cell.elements_->own));
+    Array values = cell.root_ ? cell.viewed_values() : copied(cell.elements_->own);
+    if (!values) return {};  // they are on a device
+    return make_known(cell.elements_->now, std::move(values));
 }
 
 Ref<Cell> Cell::make_view(BasicPart part, const Ref<Cell>& parent) {

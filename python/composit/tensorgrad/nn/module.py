@@ -11,32 +11,35 @@ from composit._core import with_location
 from composit.tensorgrad.tensor import Tensor
 
 
-class _Kept(Tensor):
-    """A tensor of a module: of a tensor, whose dtype and device it has unless others are given, or
-    of numbers."""
+def _begin(
+    made: Tensor, data: Any, dtype: Any, device: Any, requires_grad: Any, name: str | None
+) -> None:
+    """Makes a tensor of a module: of a tensor, whose dtype and device it has unless others are
+    given, or of numbers."""
+    if isinstance(data, Tensor):
+        dtype, device = dtype or data.dtype, device or data.device
+        data = data.data if device == data.device else data.numpy()
+    Tensor.__init__(made, data, dtype, device, requires_grad, name)
+
+
+class Parameter(Tensor):
+    """A tensor that is learnt."""
 
     def __init__(
         self, data: Any, dtype: Any = None, device: Any = None, requires_grad: Any = True,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(data, Tensor):
-            dtype, device = dtype or data.dtype, device or data.device
-            data = data.data if device == data.device else data.numpy()
-        super().__init__(data, dtype, device, requires_grad, name)
+        _begin(self, data, dtype, device, requires_grad, name)
 
 
-class Parameter(_Kept):
-    """A tensor that is learnt."""
-
-
-class Buffer(_Kept):
+class Buffer(Tensor):
     """A tensor that belongs to a module and is not learnt."""
 
     def __init__(
         self, data: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(data, dtype, device, requires_grad, name)
+        _begin(self, data, dtype, device, requires_grad, name)
 
 
 class Module:
