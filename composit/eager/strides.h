@@ -23,10 +23,11 @@ struct Region {
 // to copy: a reshape that no strides describe.
 std::optional<Region> region_through(const ir::Tensor& from, Region region, const ir::Tensor& to);
 
-// visit(place, step, length) for each row along the last axis of a region of that shape, which is
-// not empty: its elements lie at place, place + step, …
+// visit(place, step, length) for each row along the last axis of a region of that shape, none where
+// it is empty: its elements lie at place, place + step, …
 template <class Visit>
 void for_each_row(const Region& region, const ir::Shape& shape, const Visit& visit) {
+    if (ir::element_count(shape) == 0) return;
     const size_t rank = shape.size();
     const int64_t length = rank > 0 ? shape[rank - 1] : 1;
     const int64_t step = rank > 0 ? region.strides[rank - 1] : 1;

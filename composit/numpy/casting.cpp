@@ -1,7 +1,7 @@
 // Conversions by rule.
 #include "composit/numpy/casting.h"
 
-#include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/variants.h"
 #include "composit/ops/ops.h"
 
@@ -23,20 +23,22 @@ DType common_dtype(const std::vector<Tensor>& operands, std::optional<DType> dty
 void check_input_cast(std::string_view function, size_t input, DType from, DType to,
                       std::string_view casting) {
     if (to == DType::boolean) return;
-    user_check<TypeError>(can_cast(from, to, casting), function, ": Cannot cast ufunc '", function,
-                          "' input ", input, " from ", shown(from), " to ", shown(to),
-                          " with casting rule '", casting, "'.");
+    user_check<TypeError>(can_cast(from, to, casting), "Cannot cast ufunc '", function, "' input ",
+                          input, " from ", shown(from), " to ", shown(to), " with casting rule '",
+                          casting, "'");
 }
 
 std::vector<Tensor> cast_inputs(std::string_view function, const std::vector<Tensor>& operands,
                                 std::optional<DType> dtype, std::string_view casting) {
-    const DType to = common_dtype(operands, dtype);
-    std::vector<Tensor> result;
-    for (const Tensor& x : operands) {
-        check_input_cast(function, result.size(), x.dtype(), to, casting);
-        result.push_back(ops::astype(x, to));
-    }
-    return result;
+    return errors_as(function, [&] {
+        const DType to = common_dtype(operands, dtype);
+        std::vector<Tensor> result;
+        for (const Tensor& x : operands) {
+            check_input_cast(function, result.size(), x.dtype(), to, casting);
+            result.push_back(ops::astype(x, to));
+        }
+        return result;
+    });
 }
 
 std::vector<Tensor> cast_parts(std::string_view function, const std::vector<Tensor>& parts,

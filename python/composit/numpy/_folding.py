@@ -21,6 +21,9 @@ _REDUCTIONS = frozenset(
 )  # fmt: skip
 
 
+_OF_AXES = ("duplicate value in 'axis'", "does not allow multiple axes")
+
+
 class NoValue:
     """That no initial value was given: None means that there is to be none."""
 
@@ -58,7 +61,9 @@ def loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any, out: Any = None) -> Any:
 
 def folded(ufunc: Any, make: Callable[[Any], Any], x: LazyTensor, dtype: Any, out: Any) -> Any:
     """What is made in the dtype that NumPy folds in. What is wrong with axes and indices comes
-    before what is wrong with the dtype, as in NumPy."""
+    before what is wrong with the dtype, as in NumPy, but for one that is none."""
+    if dtype is not None:
+        _core.dtype_of(dtype)
     try:
         loop = loop_dtype(ufunc, x, dtype, out)
     except TypeError as refusal:
@@ -66,7 +71,10 @@ def folded(ufunc: Any, make: Callable[[Any], Any], x: LazyTensor, dtype: Any, ou
             make(x.dtype)
         except IndexError:  # an AxisError is one
             raise
-        except (TypeError, ValueError):
+        except ValueError as error:
+            if any(words in str(error) for words in _OF_AXES):
+                raise
+        except TypeError:
             pass
         raise refusal
     return make(loop)

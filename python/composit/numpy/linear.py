@@ -157,8 +157,10 @@ def trace(
 ) -> LazyTensor:
     """Sum of a diagonal."""
     _arguments.check_known(dtype)
-    x = a if dtype is None else _c.astype(a, dtype)
-    return write_out("trace", _c.trace(x, offset, axis1, axis2), out)
+    if dtype is not None:
+        _c.trace(a, offset, axis1, axis2)  # NumPy's errors of shapes come before those of dtypes
+        a = _c.astype(a, dtype)
+    return write_out("trace", _c.trace(a, offset, axis1, axis2), out)
 
 
 def diag(v: Any, k: int = 0) -> LazyTensor:

@@ -150,7 +150,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return _c.broadcast_shapes(*args)
 
 
-def astype(x: Any, /, dtype: Any, *, copy: bool = True, device: Any = None) -> LazyTensor:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> LazyTensor:
     """Elements converted, as casting="unsafe"; on a device, where it is given."""
     if device is not None:
         return devices.moved(astype(x, dtype, copy=copy), device)
@@ -398,6 +398,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> LazyTensor:
     """The n-th difference along an axis."""
+    if ndim(a) == 0 and (n != 0 or isinstance(n, bool)):
+        return _c.diff(a, 1, -1, None, None)  # NumPy's error, before those of the axis
     return _c.diff(a, n, axis, prepend, append)
 
 

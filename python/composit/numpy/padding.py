@@ -97,6 +97,7 @@ def _by_function(
 ) -> LazyTensor:
     if any(low < 0 or high < 0 for low, high in widths):
         raise ValueError(with_location("pad: index can't contain negative values"))
+    widths = [(low, high) for low, high in widths]
     # NumPy calls the function with a tuple where one pair holds for all axes, else with a list.
     shape = np.shape(widths if isinstance(pad_width, dict) else pad_width)
     is_pair = math.prod(shape) <= 2 and shape != (2, 1) and len(set(widths)) == 1

@@ -102,7 +102,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:
         _copy(_get_item(self, index), value)
         return
-    if isinstance(value, TensorBase) and (value is self or writing.may_see_others(value)):
+    if isinstance(value, TensorBase) and writing.share_memory(self, value):
         _check_assigned(self, index if is_basic else None, value)
     if is_grad_enabled() and (
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
@@ -118,8 +118,6 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
 def _check_assigned(self: Tensor, index: Any, value: Any) -> None:
     """RuntimeError where some, but not all, of the elements that are written are the value's; by
     arrays of indices (None) any."""
-    if not value._lazy.is_in_memory_of(self._lazy):
-        return
     with no_grad():
         target = self if index is None else _get_item(self, index)
     writing.check_overlap(target, (value,))

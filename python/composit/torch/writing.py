@@ -198,11 +198,17 @@ def may_see_others(tensor: Any) -> bool:
     return tensor._root is not None or tensor._is_shared or tensor._twin is not None
 
 
+def share_memory(one: Any, other: Any) -> bool:
+    """Whether both lie in one memory. Tensors of a trace have none yet, but that of their root."""
+    a, b = (x if x._root is None else x._root for x in (one, other))
+    return a is b or (a._has_lazy and b._has_lazy and a._lazy.is_in_memory_of(b._lazy))
+
+
 def check_overlap(target: Any, operands: Any) -> None:
     """RuntimeError where elements of the target are one in memory, or are some, but not all, of an
     operand's."""
     for value in operands:
-        if isinstance(value, TensorBase):
+        if isinstance(value, TensorBase) and share_memory(target, value):
             _core.check_overlap(target._lazy, value._lazy)
 
 

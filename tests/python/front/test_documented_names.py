@@ -105,7 +105,7 @@ def test_functions_with_their_arguments():
     small = cnp.asarray(np.ones((2, 2), "int8"))
     product = cnp.matmul(small, small, dtype="int8")
     assert product.dtype == "int8" and cnp.evaluate(product).tolist() == [[2, 2], [2, 2]]
-    assert cnp.astype(a, dtype="int32").dtype == "int32"
+    assert cnp.astype(a, "int32").dtype == "int32"
     joined = cnp.concatenate([a, a], axis=0, out=None, dtype=None, casting="same_kind")
     assert joined.shape == (6, 3)
     left, right = cnp.split(cnp.asarray(A), 2, axis=1)
