@@ -9,7 +9,7 @@
 #include "composit/aten/initializers.h"
 #include "composit/aten/line_search.h"
 #include "composit/aten/losses.h"
-#include "composit/aten/normalisation.h"
+#include "composit/aten/normalization.h"
 #include "composit/aten/number.h"
 #include "composit/aten/optimizers.h"
 #include "composit/aten/pooling.h"

@@ -5,6 +5,7 @@
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
 #include "composit/base/error.h"
+#include "composit/nn/loss_parts.h"
 #include "composit/nn/losses.h"
 #include "composit/nn/operations.h"
 #include "composit/numpy/indexing.h"
@@ -20,14 +21,13 @@ namespace {
 
 using ir::Shape;
 
-Tensor reduced(const Tensor& losses, Reduction reduction) {
-    if (reduction == Reduction::none) return losses;
-    return reduction == Reduction::mean ? numpy::mean(losses) : numpy::sum(losses);
-}
-
 std::string_view word_of(Reduction reduction) {
     if (reduction == Reduction::none) return "none";
     return reduction == Reduction::mean ? "mean" : "sum";
+}
+
+Tensor reduced(const Tensor& losses, Reduction reduction) {
+    return nn::reduced_loss("loss", losses, word_of(reduction));
 }
 
 int64_t class_axis(const Tensor& x) { return x.rank() > 1 ? 1 : 0; }

@@ -100,11 +100,11 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
     return Cell::make_appearance(selection(seen), memory, Region{offset, steps});
 }
 
-void check_overlap(const Cell& target, const Cell& operand) {
+void check_overlap(const Cell& target, const Cell& operand, bool may_be_same) {
     if (target.laid_in() != operand.laid_in()) return;
     const ir::Shape &shape = target.tensor().shape(), &other = operand.tensor().shape();
     const Region &a = target.region(), &b = operand.region();
-    if (&target == &operand) {
+    if (&target == &operand && may_be_same) {
         for (size_t d = 0; d < shape.size(); ++d)
             user_check<RuntimeError>(
                 shape[d] <= 1 || a.strides[d] != 0,
@@ -118,7 +118,7 @@ void check_overlap(const Cell& target, const Cell& operand) {
     const int64_t b_end = b.offset + ir::element_count(other);
     if (a_end <= b.offset || b_end <= a.offset || a_end == a.offset || b_end == b.offset) return;
     user_check<RuntimeError>(
-        a.offset == b.offset && a_end == b_end && a.strides == b.strides,
+        may_be_same && a.offset == b.offset && a_end == b_end && a.strides == b.strides,
         "unsupported operation: some elements of the input tensor and the written-to tensor "
         "refer to a single memory location. Please clone() the tensor before performing the "
         "operation.");

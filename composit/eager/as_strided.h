@@ -16,8 +16,9 @@ int64_t memory_size(const Cell& x);
 
 // RuntimeError where a write into `target` that reads `operand` would depend on the order of
 // elements: where some elements of the target are one in memory (told by a step of 0), or where
-// both have their elements side by side and overlap without being the same.
-void check_overlap(const Cell& target, const Cell& operand);
+// both have their elements side by side and overlap without being the same; or being the same,
+// unless they may be.
+void check_overlap(const Cell& target, const Cell& operand, bool may_be_same = true);
 
 // Where a diagonal along two axes, and sliding windows over axes (their lengths come last), lie.
 Region diagonal_region(const Cell& x, int64_t offset, int64_t axis1, int64_t axis2);

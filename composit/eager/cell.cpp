@@ -72,6 +72,10 @@ Tensor numbers_of(const ir::Shape& shape) {
     return shape.size() == 1 ? line : ops::reshape(line, shape);
 }
 
+Appearance shown_by(std::function<Tensor(const Tensor&)> seen) {
+    return {std::move(seen), [](const Tensor&, const Tensor& written) { return written; }};
+}
+
 Appearance selection(std::function<Tensor(const Tensor&)> function) {
     return {std::move(function), nullptr, true};
 }
@@ -114,9 +118,7 @@ Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent, std::optional<
 }
 
 Ref<Cell> Cell::make_alias(const Ref<Cell>& source) {
-    return make_alias({[](const Tensor& seen) { return seen; },
-                       [](const Tensor&, const Tensor& written) { return written; }},
-                      source);
+    return make_alias(shown_by([](const Tensor& seen) { return seen; }), source);
 }
 
 Ref<Cell> Cell::make_alias(Appearance appearance, const Ref<Cell>& source) {

@@ -39,6 +39,9 @@ struct Appearance {
 // 0, 1, 2, … in row-major order, int64: sent through what selects elements, they say which.
 Tensor numbers_of(const ir::Shape& shape);
 
+// What shows its source so; what is written there is stored as it is.
+Appearance shown_by(std::function<Tensor(const Tensor& source)> seen);
+
 // Elements that a function selects, which moves elements and does nothing else with them.
 Appearance selection(std::function<Tensor(const Tensor&)> function);
 

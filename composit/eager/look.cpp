@@ -14,15 +14,20 @@ namespace {
 // list.
 constexpr size_t most_pending = 256;
 
-// Evaluates them; false where one of them fails.
-bool is_evaluated(const std::vector<Tensor>& tensors, const execute::Options& options) {
+// False where it fails.
+template <class Compute>
+bool succeeds(const Compute& compute) {
     try {
-        execute::evaluate_and_keep(tensors, options);
+        compute();
         return true;
     } catch (const Error&) {
     } catch (const std::bad_alloc&) {
     }
     return false;
+}
+
+bool is_evaluated(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    return succeeds([&] { execute::evaluate_and_keep(tensors, options); });
 }
 
 // What a plan has to compute so that all of `tensors` are known, or can be known without one.
@@ -71,11 +76,7 @@ void evaluate_each(const std::vector<Tensor>& tensors, const execute::Options& o
 }  // namespace
 
 void try_look(const Tensor& tensor, const execute::Options& options) {
-    try {
-        look({tensor}, options);
-    } catch (const Error&) {
-    } catch (const std::bad_alloc&) {
-    }
+    succeeds([&] { look({tensor}, options); });
 }
 
 void settle(const execute::Options& options) {

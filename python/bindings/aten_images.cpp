@@ -1,5 +1,5 @@
 // Functions of networks: composit/aten/attention.h, convolutions.h, embedding.h, grid_sample.h,
-// normalisation.h, pooling.h, resizing.h.
+// normalization.h, pooling.h, resizing.h.
 #include "aten.h"
 #include "casters.h"
 #include "composit/aten/attention.h"
@@ -7,7 +7,7 @@
 #include "composit/aten/embedding.h"
 #include "composit/aten/grid_sample.h"
 #include "composit/aten/initializers.h"
-#include "composit/aten/normalisation.h"
+#include "composit/aten/normalization.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/resizing.h"
 #include "flags.h"

@@ -5,6 +5,8 @@
 #include "content.h"
 #include "numpy_numbers.h"
 
+#include <algorithm>
+
 namespace composit::python {
 namespace {
 
@@ -78,18 +80,17 @@ PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, Py
 
 PyObject* stacked_numbers(PyObject* items) {
     if (!PyList_CheckExact(items) && !PyTuple_CheckExact(items)) return nullptr;
-    std::vector<Ref<Deferred>> numbers;
-    bool is_ours = false;
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
     if (count > eager::most_small_elements) return nullptr;
+    PyObject** const first = PySequence_Fast_ITEMS(items);
+    if (std::none_of(first, first + count, [](PyObject* item) { return is_tensor(item); }))
+        return nullptr;
+    std::vector<Ref<Deferred>> numbers;
     for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* const item = PySequence_Fast_GET_ITEM(items, i);
-        is_ours = is_ours || is_tensor(item);
-        Ref<Deferred> number = known_number_from(item);
+        Ref<Deferred> number = known_number_from(first[i]);
         if (!number) return nullptr;
         numbers.push_back(std::move(number));
     }
-    if (!is_ours) return nullptr;
     return wrapped(eager::stacked(std::move(numbers)));
 }
 

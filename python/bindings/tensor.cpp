@@ -431,10 +431,9 @@ void bind_tensor(nb::module_& module) {
         [](const LazyTensor& self, const LazyTensor& target, const Tensor& value) {
             const Tensor whole = self.cell()->written_through(
                 *target.cell(), value, [](const Tensor& made) { return nn::stop_gradient(made); });
-            self.cell()->show({[whole](const Tensor& seen) {
-                                   return nn::with_values(whole, nn::stop_gradient(seen));
-                               },
-                               [](const Tensor&, const Tensor& written) { return written; }});
+            self.cell()->show(eager::shown_by([whole](const Tensor& seen) {
+                return nn::with_values(whole, nn::stop_gradient(seen));
+            }));
         },
         nb::arg("target"), nb::arg("value"),
         "Of an alias: writes a value into it, or into a view of it. The gradients of the alias and "
@@ -445,16 +444,16 @@ void bind_tensor(nb::module_& module) {
         [](const LazyTensor& self) {
             const Ref<Cell>& cell = self.cell();
             if (cell->is_plain()) return cell->replace(nn::stop_gradient(cell->tensor()));
-            cell->show({[](const Tensor& seen) { return nn::stop_gradient(seen); },
-                        [](const Tensor&, const Tensor& written) { return written; }});
+            cell->show(eager::shown_by([](const Tensor& x) { return nn::stop_gradient(x); }));
         },
         nb::call_guard<Located>(),
         "Of what is no view: no gradient goes through it from now on to what it was made of.");
     module.def(
         "check_overlap",
-        [](const LazyTensor& target, const LazyTensor& operand) {
-            eager::check_overlap(*target.cell(), *operand.cell());
+        [](const LazyTensor& target, const LazyTensor& operand, bool may_be_same) {
+            eager::check_overlap(*target.cell(), *operand.cell(), may_be_same);
         },
+        nb::arg("target"), nb::arg("operand"), nb::arg("may_be_same") = true,
         nb::call_guard<Located>(), "As PyTorch checks what it writes in place.");
     module.def(
         "laid_out",

@@ -8,9 +8,6 @@ what has nothing to do with a trace, it does what it did.
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -20,10 +17,9 @@ from composit.flashlight.active import current
 from composit.flashlight.places import mapped
 from composit.flashlight.refusals import refuse
 from composit.flashlight.tensor import Tensor
+from composit.flashlight.while_traced import WhileTraced
 
 _plain: Any = torch._C.TensorBase.data  # type: ignore[attr-defined]
-_lock = threading.Lock()
-_traces = [0]
 
 
 class Data:
@@ -99,17 +95,14 @@ def _write(tensor: torch.Tensor, value: Any) -> None:
         tracer.data.assign(tensor, value)
 
 
-@contextlib.contextmanager
-def watching() -> Iterator[None]:
-    """While it lasts, traces see what is assigned to `data`."""
-    with _lock:
-        _traces[0] += 1
-        if _traces[0] == 1:
-            torch.Tensor.data = property(_read, _write)  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        with _lock:
-            _traces[0] -= 1
-            if not _traces[0]:
-                del torch.Tensor.data
+def _begin(is_first: bool) -> None:
+    if is_first:
+        torch.Tensor.data = property(_read, _write)  # type: ignore[assignment]
+
+
+def _end() -> None:
+    del torch.Tensor.data
+
+
+# While it lasts, traces see what is assigned to `data`.
+watching = WhileTraced(_begin, _end)

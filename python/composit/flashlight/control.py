@@ -6,9 +6,6 @@ outside goes through the scope, and nothing outside is written.
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -21,6 +18,7 @@ from composit._core import LazyTensor
 from composit.flashlight.active import current
 from composit.flashlight.refusals import refuse
 from composit.flashlight.tensor import Tensor
+from composit.flashlight.while_traced import WhileTraced
 from composit.nn import gradient_where
 
 
@@ -288,8 +286,6 @@ def _described(structure: Any) -> str:
 
 
 _compiled = torch_utils._hop_compile_and_call
-_lock = threading.Lock()
-_traces = [0]
 
 
 def _called(fn: Any, args: Any, kwargs: Any = None) -> Any:
@@ -298,17 +294,14 @@ def _called(fn: Any, args: Any, kwargs: Any = None) -> Any:
     return fn(*args, **(kwargs or {}))
 
 
-@contextlib.contextmanager
-def watching() -> Iterator[None]:
-    """While it lasts, on the thread of a trace torch.cond and others reach it as they are. torch's
-    compiler, through which they go, skips them under a mode, and then refuses them for good."""
-    with _lock:
-        _traces[0] += 1
-        torch_utils._hop_compile_and_call = _called
-    try:
-        yield
-    finally:
-        with _lock:
-            _traces[0] -= 1
-            if not _traces[0]:
-                torch_utils._hop_compile_and_call = _compiled
+def _begin(is_first: bool) -> None:
+    torch_utils._hop_compile_and_call = _called
+
+
+def _end() -> None:
+    torch_utils._hop_compile_and_call = _compiled
+
+
+# While it lasts, on the thread of a trace torch.cond and others reach it as they are. torch's
+# compiler, through which they go, skips them under a mode, and then refuses them for good.
+watching = WhileTraced(_begin, _end)

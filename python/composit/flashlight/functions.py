@@ -6,10 +6,7 @@ attribute that is replaced while a trace lasts, but the code of the one function
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -22,14 +19,13 @@ from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.places import tensors_in
 from composit.flashlight.refusals import PARTS_WRITTEN, line_of, refuse
 from composit.flashlight.tensor import Tensor
+from composit.flashlight.while_traced import WhileTraced
 
 _function: Any = torch.autograd.Function.__dict__["apply"].__func__
 _code = _function.__code__
 _apply = types.FunctionType(
     _code, _function.__globals__, "apply", _function.__defaults__, _function.__closure__
 )
-_lock = threading.Lock()
-_traces = [0]
 
 
 def _replacement() -> Any:
@@ -45,20 +41,17 @@ def _replacement() -> Any:
     return apply.__code__
 
 
-@contextlib.contextmanager
-def watching() -> Iterator[None]:
-    """While it lasts, on the thread of a trace functions are traced with their derivatives; on
-    others they are what they were."""
-    with _lock:
-        _traces[0] += 1
-        _function.__code__ = _replacement()
-    try:
-        yield
-    finally:
-        with _lock:
-            _traces[0] -= 1
-            if not _traces[0]:
-                _function.__code__ = _code
+def _begin(is_first: bool) -> None:
+    _function.__code__ = _replacement()
+
+
+def _end() -> None:
+    _function.__code__ = _code
+
+
+# While it lasts, on the thread of a trace functions are traced with their derivatives; on others
+# they are what they were.
+watching = WhileTraced(_begin, _end)
 
 
 class Context:

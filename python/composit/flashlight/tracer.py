@@ -9,7 +9,6 @@ what shares memory; its elements come from the table in composit.flashlight.oper
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,36 +25,31 @@ from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Tensor
 from composit.flashlight.tensor import tracer_of as tracer_of
+from composit.flashlight.while_traced import WhileTraced
 from composit.nn import stop_gradient
 from composit.numpy import astype
 
-_exporting = [0]
 _before: dict[str, bool] = {}
-_lock = threading.Lock()
 
 
 _FLAGS = ("_is_compiling_flag", "_is_exporting_flag")
 
 
-@contextlib.contextmanager
-def _as_export() -> Iterator[None]:
-    """Says to models what torch.export does: values are not known, so none may decide. The flags
-    are the process's; they stay while any thread traces."""
+def _begin(is_first: bool) -> None:
     flags: Any = torch.compiler
-    with _lock:
-        _exporting[0] += 1
-        if _exporting[0] == 1:
-            _before.update((name, getattr(flags, name)) for name in _FLAGS)
-        for name in _FLAGS:
-            setattr(flags, name, True)
-    try:
-        yield
-    finally:
-        with _lock:
-            _exporting[0] -= 1
-            if not _exporting[0]:
-                for name, was in _before.items():
-                    setattr(flags, name, was)
+    if is_first:
+        _before.update((name, getattr(flags, name)) for name in _FLAGS)
+    for name in _FLAGS:
+        setattr(flags, name, True)
+
+
+def _end() -> None:
+    for name, was in _before.items():
+        setattr(torch.compiler, name, was)
+
+
+# Says to models what torch.export does: values are not known, so none may decide.
+_as_export = WhileTraced(_begin, _end)
 
 
 class _Mode(TorchDispatchMode):

@@ -103,7 +103,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         _copy(_get_item(self, index), value)
         return
     if isinstance(value, TensorBase) and writing.share_memory(self, value):
-        _check_assigned(self, index if is_basic else None, value)
+        _check_assigned(self, index, is_basic, value)
     if is_grad_enabled() and (
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
     ):
@@ -115,14 +115,16 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         writing.overwrite(self, writing.stored(made))
 
 
-def _check_assigned(self: Tensor, index: Any, value: Any) -> None:
+def _check_assigned(self: Tensor, index: Any, is_basic: bool, value: Any) -> None:
     """RuntimeError where some, but not all, of the elements that are written are the value's; by
-    arrays of indices (None) any."""
+    arrays of indices any."""
+    if not is_basic:
+        if value.numel() != 1:  # a number is read before anything is written
+            _core.check_overlap(self._lazy, value._lazy, False)
+        return
     with no_grad():
-        target = self if index is None else _get_item(self, index)
+        target = _get_item(self, index)
     writing.check_overlap(target, (value,))
-    if index is None and writing.is_alias(self, value):
-        writing.check_overlap(self.reshape(-1)[:-1], (value,))
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:

@@ -4,9 +4,9 @@
 #include "composit/aten/dtypes.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/reductions.h"
-#include "composit/execute/execute.h"
 #include "composit/numpy/creation.h"
 #include "composit/ops/ops.h"
+#include "number.h"
 
 #include <gtest/gtest.h>
 
@@ -16,12 +16,9 @@
 namespace {
 
 using namespace composit;
+using aten::number;
 using ir::DType;
 using ir::Tensor;
-
-double number(const Tensor& x) {
-    return execute::evaluate({ops::astype(x, DType::float64)})[0].data_as<double>()[0];
-}
 
 TEST(aten_dtypes, tensors_with_dimensions_decide) {
     const Tensor half = numpy::zeros({2}, DType::float16), whole = numpy::zeros({2}, DType::int32);

@@ -5,11 +5,11 @@
 #include "composit/aten/optimizers.h"
 #include "composit/aten/schedulers.h"
 #include "composit/base/error.h"
-#include "composit/execute/execute.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
+#include "number.h"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +21,9 @@
 namespace {
 
 using namespace composit;
+using aten::number;
 using ir::DType;
 using ir::Tensor;
-
-double number(const Tensor& x) {
-    return execute::evaluate({ops::astype(x, DType::float64)})[0].data_as<double>()[0];
-}
 
 struct Line {
     Tensor x = numpy::array<double>({0, 1, 2, 3}, {4, 1}), y = x * 2.0 + 1.0;

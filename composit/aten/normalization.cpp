@@ -1,5 +1,5 @@
 // Normalisations in PyTorch's terms.
-#include "composit/aten/normalisation.h"
+#include "composit/aten/normalization.h"
 
 #include "composit/aten/dtypes.h"
 #include "composit/aten/rows.h"
@@ -127,14 +127,9 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const T
     return rounded(made, x, wide);
 }
 
-RunningNorm batch_norm(const Tensor& given, const RunningNormOptions& o) {
-    const Tensor x = beside(given, parameters_of(o));
-    if (x.dtype() != given.dtype()) {
-        RunningNorm made = batch_norm(x, o);
-        made.result = rounded(made.result, given, x);
-        return made;
-    }
-    if (!o.is_training) return by_running(x, o);
+namespace {
+
+RunningNorm in_training_by_batch(const Tensor& x, const RunningNormOptions& o) {
     const Axes axes = spatial_axes(x, true);
     const Tensor mean = numpy::mean(x, axes), deviation = x - by_channel(x, mean);
     const Tensor variance = numpy::mean(numpy::apply("square", {deviation}), axes);
@@ -147,14 +142,7 @@ RunningNorm batch_norm(const Tensor& given, const RunningNormOptions& o) {
             moved(o.running_var, count > 1 ? still * (count / (count - 1)) : still, o.momentum)};
 }
 
-RunningNorm instance_norm(const Tensor& given, const RunningNormOptions& o) {
-    const Tensor x = beside(given, parameters_of(o));
-    if (x.dtype() != given.dtype()) {
-        RunningNorm made = instance_norm(x, o);
-        made.result = rounded(made.result, given, x);
-        return made;
-    }
-    if (!o.is_training) return by_running(x, o);
+RunningNorm in_training_by_instance(const Tensor& x, const RunningNormOptions& o) {
     const Tensor result = nn::instance_norm(x, o.weight, o.bias, 1, o.eps);
     if (!o.running_mean) return {result, {}, {}};
     const Axes axes = spatial_axes(x, false), all = spatial_axes(x, true);
@@ -166,6 +154,25 @@ RunningNorm instance_norm(const Tensor& given, const RunningNormOptions& o) {
         numpy::mean(nn::stop_gradient(variance), all) * (count / std::max(count - 1, 1.0));
     return {result, moved(o.running_mean, new_mean, o.momentum),
             moved(o.running_var, new_var, o.momentum)};
+}
+
+// In float32 where parameters are, and the result in x's dtype.
+RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
+                       RunningNorm in_training(const Tensor&, const RunningNormOptions&)) {
+    const Tensor wide = beside(x, parameters_of(o));
+    RunningNorm made = o.is_training ? in_training(wide, o) : by_running(wide, o);
+    made.result = rounded(made.result, x, wide);
+    return made;
+}
+
+}  // namespace
+
+RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
+    return normalized(x, o, in_training_by_batch);
+}
+
+RunningNorm instance_norm(const Tensor& x, const RunningNormOptions& o) {
+    return normalized(x, o, in_training_by_instance);
 }
 
 }  // namespace composit::aten
