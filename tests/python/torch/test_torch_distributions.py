@@ -307,10 +307,12 @@ def test_registries_of_transforms_are_pytorchs(name: str) -> None:
         assert shown[0] == shown[1]
 
 
-def test_what_is_not_valid_is_pytorchs_error() -> None:
+def test_what_is_not_valid_is_pytorchs_error(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = []
     for library in (ours, torch):
         d = library.distributions
+        # torch.compile and torch.export turn PyTorch's checks off for the rest of a process.
+        monkeypatch.setattr(d.Distribution, "_validate_args", True)
         normal = d.Normal(library.zeros(2), library.ones(2))
         for call in (
             lambda: d.Normal(library.zeros(2), library.tensor([1.0, -1.0])),  # noqa: B023
