@@ -293,7 +293,7 @@ class Writer(Text):
         self.write(f"log({self.tensor()}.sum().item())")
 
     def write_branch(self):
-        # Between the sums that the programs' numbers have exactly, so that rounding decides nothing.
+        # Between the sums that these numbers have exactly, so that rounding decides nothing.
         self.write(f"if {self.tensor()}.sum() > {self.number() + 0.0137}:")
         self.block()
 

@@ -1,15 +1,16 @@
 #include "composit/eager/deferred.h"
 
-#include "composit/eager/loops.h"
 #include "composit/eager/small.h"
 #include "composit/eager/strides.h"
 #include "composit/ir/body.h"
 #include "composit/ir/living.h"
 #include "composit/ir/scalar/values.h"
+#include "composit/ir/stamp.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -85,6 +86,12 @@ std::mutex& making() {
 
 std::atomic<void (*)(const Deferred&)> tell_owner{nullptr};
 
+Tensor tensor_of_literal(DType dtype, uint64_t bits) {
+    if (dtype == DType::boolean) return ir::weak_scalar(bits != 0);
+    if (dtype == DType::int64) return ir::weak_scalar(std::bit_cast<int64_t>(bits));
+    return ir::weak_scalar(std::bit_cast<double>(bits));
+}
+
 }  // namespace
 
 bool can_be_deferred(DType dtype) {
@@ -121,12 +128,12 @@ void Deferred::tidy() {
 }
 
 Deferred::Deferred(Kind kind, DType dtype)
-    : kind_(kind),
-      dtype_(dtype),
-      number_(kind == Kind::literal ? 0 : ir::next_time()),
-      line_(ir::current_location()),
-      error_handling_(ir::current_error_handling()),
-      reported_as_(ir::current_reported_as()) {}
+    : kind_(kind), dtype_(dtype), number_(kind == Kind::literal ? 0 : ir::next_time()) {
+    const ir::Stamp& stamp = ir::current_stamp();
+    line_ = stamp.location;
+    error_handling_ = stamp.error_handling;
+    reported_as_ = stamp.reported_as;
+}
 
 void Deferred::release(const Deferred* deferred) {
     // Those that wait to be deleted are linked by their numbers, which nobody asks for any more.
@@ -139,6 +146,7 @@ void Deferred::release(const Deferred* deferred) {
     add(deferred);
     if (is_releasing) return;
     is_releasing = true;
+    uint64_t gone = 0;
     while (waiting) {
         const Deferred* const dead = waiting;
         waiting = reinterpret_cast<const Deferred*>(static_cast<uintptr_t>(dead->number_));
@@ -147,9 +155,10 @@ void Deferred::release(const Deferred* deferred) {
             if (behind && behind->drop()) add(behind);
         }
         // Numbers of Python's are not counted as nodes, unless they become some.
-        if (dead->is_counted()) ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
+        gone += dead->is_counted() ? 1 : 0;
         delete dead;
     }
+    ir::nodes_gone().fetch_add(gone, std::memory_order_relaxed);
     is_releasing = false;
 }
 
@@ -169,29 +178,24 @@ Ref<Deferred> Deferred::of(Tensor tensor) {
     return result;
 }
 
-Ref<Deferred> Deferred::literal(double value) {
-    auto* const made = new Deferred(Kind::literal, DType::float64);
-    made->is_weak_ = true;
-    std::memcpy(&made->bits_, &value, sizeof value);
+Ref<Deferred> Deferred::literal(const Scalar& value) {
+    auto* const made = new Deferred(Kind::literal, value.dtype);
+    made->is_weak_ = value.is_weak;
+    made->bits_ = value.bits;
     return Ref<Deferred>(made);
+}
+Ref<Deferred> Deferred::literal(double value) {
+    return literal(Scalar{DType::float64, true, std::bit_cast<uint64_t>(value)});
 }
 Ref<Deferred> Deferred::literal(int64_t value) {
-    auto* const made = new Deferred(Kind::literal, DType::int64);
-    made->is_weak_ = true;
-    std::memcpy(&made->bits_, &value, sizeof value);
-    return Ref<Deferred>(made);
+    return literal(Scalar{DType::int64, true, static_cast<uint64_t>(value)});
 }
 Ref<Deferred> Deferred::literal(bool value) {
-    auto* const made = new Deferred(Kind::literal, DType::boolean);
-    made->is_weak_ = true;
-    made->bits_ = value ? 1 : 0;
-    return Ref<Deferred>(made);
+    return literal(Scalar{DType::boolean, true, value ? uint64_t{1} : uint64_t{0}});
 }
 
 Ref<Deferred> Deferred::scalar(DType dtype, uint64_t bits) {
-    auto* const made = new Deferred(Kind::literal, dtype);
-    made->bits_ = bits;
-    return Ref<Deferred>(made);
+    return literal(Scalar{dtype, false, bits});
 }
 
 Ref<Deferred> Deferred::element(Ref<Deferred> array, DType dtype, int64_t place,
@@ -242,8 +246,18 @@ Ref<Deferred> Deferred::written(Ref<Deferred> array, int64_t place, Ref<Deferred
     return Ref<Deferred>(made);
 }
 
-Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
-                                const Ref<Deferred>& b) {
+Deferred* Deferred::of_row(const ir::scalar::RowRef& row, std::span<const Scalar> operands) {
+    const ir::ErrorHandling* const handling = ir::current_stamp().error_handling;
+    const std::optional<Scalar> result =
+        computed(row, operands, handling ? handling->reported() : 0);
+    if (!result || !can_be_deferred(result->dtype)) return nullptr;
+    auto* const made = new Deferred(Kind::row, result->dtype);
+    made->row_ = &row;
+    made->bits_ = result->bits;
+    return made;
+}
+
+Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, Ref<Deferred> a, Ref<Deferred> b) {
     std::array<Scalar, 2> operands;
     size_t count = 0;
     for (const Ref<Deferred>* x : {&a, &b}) {
@@ -251,15 +265,25 @@ Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, const Ref<Deferre
         if (!(*x)->has_number_) return {};
         operands[count++] = {(*x)->dtype_, (*x)->is_weak_, (*x)->bits_};
     }
-    const ir::ErrorHandling* const handling = ir::current_error_handling();
-    const std::optional<Scalar> result =
-        computed(row, std::span(operands).first(count), handling ? handling->reported() : 0);
-    if (!result || !can_be_deferred(result->dtype)) return {};
-    auto* const made = new Deferred(Kind::row, result->dtype);
-    made->row_ = &row;
-    made->first_ = a;
-    made->second_ = b;
-    made->bits_ = result->bits;
+    Deferred* const made = of_row(row, std::span(operands).first(count));
+    if (!made) return {};
+    made->first_ = std::move(a);
+    made->second_ = std::move(b);
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::applied_to_literal(const ir::scalar::RowRef& row, Ref<Deferred> x,
+                                           const Scalar& literal, bool literal_is_first) {
+    if (!x->has_number_) return {};
+    const Scalar number{x->dtype_, x->is_weak_, x->bits_};
+    const std::array<Scalar, 2> operands{literal_is_first ? literal : number,
+                                         literal_is_first ? number : literal};
+    Deferred* const made = of_row(row, operands);
+    if (!made) return {};
+    (literal_is_first ? made->second_ : made->first_) = std::move(x);
+    made->literal_ = literal_is_first ? Literal::first : Literal::second;
+    made->literal_dtype_ = literal.dtype;
+    made->place_ = std::bit_cast<int64_t>(literal.bits);
     return Ref<Deferred>(made);
 }
 
@@ -318,9 +342,7 @@ Tensor Deferred::made() const {
                 std::memcpy(value.mutable_data(), &bits_, static_cast<size_t>(value.bytes()));
                 return ir::constant(value);
             }
-            if (dtype_ == DType::boolean) return ir::weak_scalar(bits_ != 0);
-            if (dtype_ == DType::int64) return ir::weak_scalar(number<int64_t>());
-            return ir::weak_scalar(number<double>());
+            return tensor_of_literal(dtype_, bits_);
         case Kind::element: {
             const Tensor& array = first_->tensor_;
             return ops::element(array, position_of(place_, array.shape()));
@@ -330,9 +352,17 @@ Tensor Deferred::made() const {
             const Tensor& array = first_->tensor_;
             return ops::with_element(array, position_of(place_, array.shape()), second_->tensor_);
         }
-        case Kind::row:
-            if (!second_) return ops::map(*row_, {first_->tensor_});
-            return ops::map(*row_, {first_->tensor_, second_->tensor_});
+        case Kind::row: {
+            if (literal_ == Literal::none)
+                return second_ ? ops::map(*row_, {first_->tensor_, second_->tensor_})
+                               : ops::map(*row_, {first_->tensor_});
+            const auto literal = [&] {
+                const ir::NumberScope of_its_own(0);
+                return tensor_of_literal(literal_dtype_, std::bit_cast<uint64_t>(place_));
+            };
+            return literal_ == Literal::first ? ops::map(*row_, {literal(), second_->tensor_})
+                                              : ops::map(*row_, {first_->tensor_, literal()});
+        }
         case Kind::cast: return ops::astype(first_->tensor_, dtype_);
         case Kind::stacked: {
             std::vector<Tensor> parts;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "composit/base/ref.h"
+#include "composit/eager/loops.h"
 #include "composit/ir/constant_array.h"
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/row.h"
@@ -22,6 +23,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace composit::eager {
@@ -42,6 +44,7 @@ class Deferred : public Counted<Deferred> {
     static Ref<Deferred> literal(double value);
     static Ref<Deferred> literal(int64_t value);
     static Ref<Deferred> literal(bool value);
+    static Ref<Deferred> literal(const Scalar& value);
     // A number of a dtype, by its bytes: a constant.
     static Ref<Deferred> scalar(DType dtype, uint64_t bits);
     // The element of an array at a place in row-major order, whose bytes are given.
@@ -60,8 +63,10 @@ class Deferred : public Counted<Deferred> {
                                  const void* before, uint32_t cell);
     // A row of the scalar table applied to numbers; `b` is null for rows of one operand. Null where
     // it has to be made as a node: there is no such loop, or something is to be reported.
-    static Ref<Deferred> applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
-                                 const Ref<Deferred>& b);
+    static Ref<Deferred> applied(const ir::scalar::RowRef& row, Ref<Deferred> a, Ref<Deferred> b);
+    // The same of a number and one of Python's: row(x, literal), or row(literal, x).
+    static Ref<Deferred> applied_to_literal(const ir::scalar::RowRef& row, Ref<Deferred> x,
+                                            const Scalar& literal, bool literal_is_first);
     // The same for arrays, whose elements somebody else computed: it has no number.
     static Ref<Deferred> applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
                                            Ref<Deferred> b, ir::ConstantArray value);
@@ -120,17 +125,22 @@ class Deferred : public Counted<Deferred> {
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;
     void make() const;
-    Tensor made() const;               // of operands that are made
+    Tensor made() const;  // of operands that are made
+    // Without its operands: the caller's, or null.
+    static Deferred* of_row(const ir::scalar::RowRef& row, std::span<const Scalar> operands);
     void become(Tensor tensor) const;  // its operands are needed no longer
 
     Kind kind_;
     DType dtype_;
     bool is_weak_ = false, has_number_ = true;
     mutable std::atomic<bool> is_made_{false};
+    // Of a row: which operand is the literal in place_.
+    enum class Literal : uint8_t { none, first, second } literal_ = Literal::none;
+    DType literal_dtype_ = DType::float64;
     mutable uint32_t cell_ = 0;
-    mutable uint32_t mark_ = 0;  // Forgetting's
-    uint64_t bits_ = 0;          // of what was written: the element before
-    int64_t place_ = 0;
+    mutable uint32_t mark_ = 0;                // Forgetting's
+    uint64_t bits_ = 0;                        // of what was written: the element before
+    int64_t place_ = 0;                        // or a literal's bits
     const ir::scalar::RowRef* row_ = nullptr;  // of the table
     // Until the node is made. What is stacked is a list: parts are its beginnings.
     mutable Ref<Deferred> first_, second_;

@@ -7,6 +7,7 @@
 #include "composit/ir/living.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/remote_memory.h"
+#include "composit/ir/stamp.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,9 +19,7 @@ namespace composit::ir {
 namespace {
 
 const std::string empty_text;
-thread_local Interned location_now = nullptr;
-thread_local const ErrorHandling* error_handling_now = nullptr;
-thread_local Interned reported_as_now = nullptr;
+thread_local Stamp stamp_now;
 thread_local uint64_t number_now = 0;  // 0: the next one
 std::atomic<uint64_t> made{0};
 
@@ -144,9 +143,10 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->attributes_ = std::move(attributes);
     node->types_ = std::move(types);
     node->name_ = std::move(name);
-    node->location_ = location_now;
-    node->error_handling_ = error_handling_now;
-    node->reported_as_ = reported_as_now;
+    const Stamp& stamp = stamp_now;
+    node->location_ = stamp.location;
+    node->error_handling_ = stamp.error_handling;
+    node->reported_as_ = stamp.reported_as;
     const uint64_t next = made.fetch_add(1, std::memory_order_relaxed) + 1;
     node->number_ = number_now != 0 ? number_now : next;
     node->is_open_ = is_input(*node);
@@ -284,31 +284,32 @@ uint64_t living_nodes() {
     return nodes_made() - gone;
 }
 
-LocationScope::LocationScope(Interned location) : LocationScope(location, error_handling_now) {}
-LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling)
-    : previous_(std::exchange(location_now, location)),
-      previous_handling_(std::exchange(error_handling_now, error_handling)),
-      previous_name_(reported_as_now) {}
-LocationScope::LocationScope(const Node& node)
-    : LocationScope(node.location_, node.error_handling_) {
-    reported_as_now = node.reported_as_;
+const Stamp& current_stamp() { return stamp_now; }
+
+LocationScope::LocationScope(Interned location)
+    : LocationScope(location, stamp_now.error_handling) {}
+LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling) {
+    Stamp& stamp = stamp_now;
+    previous_ = std::exchange(stamp.location, location);
+    previous_handling_ = std::exchange(stamp.error_handling, error_handling);
+    previous_name_ = stamp.reported_as;
 }
+LocationScope::LocationScope(const Node& node)
+    : LocationScope(node.location_, node.error_handling_, node.reported_as_) {}
 LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling,
                              Interned reported_as)
     : LocationScope(location, error_handling) {
-    reported_as_now = reported_as;
+    stamp_now.reported_as = reported_as;
 }
-LocationScope::~LocationScope() {
-    location_now = previous_;
-    error_handling_now = previous_handling_;
-    reported_as_now = previous_name_;
+LocationScope::~LocationScope() { stamp_now = {previous_, previous_handling_, previous_name_}; }
+
+ReportingScope::ReportingScope(Interned function) : previous_(stamp_now.reported_as) {
+    if (!previous_) stamp_now.reported_as = function;
 }
-ReportingScope::ReportingScope(Interned function)
-    : previous_(std::exchange(reported_as_now, reported_as_now ? reported_as_now : function)) {}
-ReportingScope::~ReportingScope() { reported_as_now = previous_; }
-Interned current_location() { return location_now; }
-const ErrorHandling* current_error_handling() { return error_handling_now; }
-Interned current_reported_as() { return reported_as_now; }
+ReportingScope::~ReportingScope() { stamp_now.reported_as = previous_; }
+Interned current_location() { return stamp_now.location; }
+const ErrorHandling* current_error_handling() { return stamp_now.error_handling; }
+Interned current_reported_as() { return stamp_now.reported_as; }
 
 NumberScope::NumberScope(uint64_t number) : previous_(std::exchange(number_now, number)) {}
 NumberScope::~NumberScope() { number_now = previous_; }

@@ -6,6 +6,7 @@
 #include "bindings.h"
 #include "composit/eager/history.h"
 #include "composit/eager/overwriting.h"
+#include "composit/eager/pending.h"
 #include "composit/eager/small.h"
 #include "composit/numpy/index_plan.h"
 #include "composit/ops/ops.h"
@@ -49,6 +50,19 @@ bool is_looked_at(const eager::Cell& cell) {
     return true;
 }
 
+// Computes a scalar that is written into a known array: the write would compute the array else, and
+// what the program makes of the scalar afterwards would have to be computed again.
+bool is_looked_at(PyObject* value, const eager::Cell& target) {
+    if (!is_scalar(value) || !target.seen()) return false;
+    const auto& scalar = content_of<LazyTensor>(value);
+    if (!eager::can_be_deferred(scalar.type().dtype)) return false;
+    const Tensor tensor = scalar.tensor();
+    if (!eager::may_be_looked_at(tensor)) return false;
+    const Released released;
+    eager::try_look(tensor);
+    return true;
+}
+
 // An element of a known array, or null.
 PyObject* element_of(const LazyTensor& tensor, int64_t place) {
     if (tensor.known_number()) return nullptr;
@@ -86,8 +100,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
             const Entered entered;
             const Located located;
             eager::shorten_history();
-            const Ref<Deferred> number = known_number_from(value);
             const eager::Cell& cell = *tensor.cell();
+            Ref<Deferred> number = known_number_from(value);
+            if (!number && is_looked_at(value, cell)) number = known_number_from(value);
             if (number && eager::write_element(cell, place, number)) return 0;
             if (number && is_looked_at(cell) && eager::write_element(cell, place, number)) return 0;
         }

@@ -84,11 +84,25 @@ struct Filters {
     bool are_errors = false;
 };
 
+// names[key]. Python 3.11 and before count the changes of a dictionary.
+PyObject* filters_in(PyObject* names, PyObject* key) {
+#if PY_VERSION_HEX < 0x030C0000
+    static uint64_t version = 0;
+    static PyObject* list = nullptr;
+    const uint64_t now = reinterpret_cast<PyDictObject*>(names)->ma_version_tag;
+    if (now == version) return list;
+    version = now;
+    return list = PyDict_GetItemWithError(names, key);
+#else
+    return PyDict_GetItemWithError(names, key);
+#endif
+}
+
 bool warnings_are_errors() {
     static PyObject* const names = PyModule_GetDict(PyImport_ImportModule("warnings"));
     static PyObject* const key = PyUnicode_InternFromString("filters");
     static Filters last;
-    PyObject* const list = PyDict_GetItemWithError(names, key);
+    PyObject* const list = filters_in(names, key);
     if (!list || !PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return false;
     const Py_ssize_t count = PyList_GET_SIZE(list);
     PyObject* const first_item = PyList_GET_ITEM(list, 0);

@@ -128,23 +128,27 @@ bool ends_with_location(std::string_view message) {
 // Whether the user called the NumPy door when user_frame was last asked for on this thread.
 thread_local bool called_by_user = false;
 
-// The nearest frame that is not the package's own: a new reference, or null.
-PyFrameObject* user_frame() {
+// The nearest frame that is not the package's own: a new reference, or null. `facts_found` are of
+// its code.
+PyFrameObject* user_frame(CodeFacts** facts_found = nullptr) {
     PyFrameObject* frame = PyEval_GetFrame();
     Py_XINCREF(frame);
-    called_by_user = true;
+    bool is_called = true;
     while (frame) {
         PyCodeObject* code = PyFrame_GetCode(frame);
-        const CodeFacts& facts = facts_of(code);
-        const bool is_internal = facts.is_internal;
-        called_by_user = called_by_user && !facts.is_late;
+        CodeFacts& facts = facts_of(code);
         Py_DECREF(code);
-        if (!is_internal) return frame;
+        is_called = is_called && !facts.is_late;
+        if (!facts.is_internal) {
+            if (facts_found) *facts_found = &facts;
+            break;
+        }
         PyFrameObject* caller = PyFrame_GetBack(frame);
         Py_DECREF(frame);
         frame = caller;
     }
-    return nullptr;
+    called_by_user = is_called;
+    return frame;
 }
 
 }  // namespace
@@ -163,11 +167,10 @@ ir::Interned user_location() {
         called_by_user = false;
         return replayed_line;
     }
-    PyFrameObject* frame = user_frame();
+    CodeFacts* facts = nullptr;
+    PyFrameObject* frame = user_frame(&facts);
     if (!frame) return nullptr;
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    const ir::Interned line = line_of(facts_of(code), frame);
-    Py_DECREF(code);
+    const ir::Interned line = line_of(*facts, frame);
     Py_DECREF(frame);
     if (current_part.empty()) return line;
     const ir::Interned location =

@@ -6,6 +6,8 @@
 #include "numpy_numbers.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace composit::python {
 namespace {
@@ -35,16 +37,55 @@ PyObject* wrapped(std::optional<eager::SmallArray> array) {
         .ptr();
 }
 
+bool is_literal(PyObject* value) {
+    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value);
+}
+
+// Of such a value; nothing where it has more than 64 bits.
+std::optional<eager::Scalar> literal_from(PyObject* value) {
+    if (PyFloat_CheckExact(value))
+        return eager::Scalar{ir::DType::float64, true,
+                             std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(value))};
+    if (PyBool_Check(value)) return eager::Scalar{ir::DType::boolean, true, value == Py_True};
+    int overflow = 0;
+    const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow != 0) return {};
+    return eager::Scalar{ir::DType::int64, true, static_cast<uint64_t>(integer)};
+}
+
+Ref<Deferred> applied_to_literal(const ir::scalar::RowRef& row, PyObject* x, PyObject* literal,
+                                 bool literal_is_first) {
+    const std::optional<eager::Scalar> number = literal_from(literal);
+    if (!number) return {};
+    Ref<Deferred> known = known_number_from(x);
+    if (!known) return {};
+    eager::shorten_history();
+    return Deferred::applied_to_literal(row, std::move(known), *number, literal_is_first);
+}
+
+Ref<Deferred> applied_to_both(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {
+    Ref<Deferred> x = known_number_from(a);
+    if (!x) return {};
+    Ref<Deferred> y = b ? known_number_from(b) : Ref<Deferred>();
+    if (b && !y) return {};
+    eager::shorten_history();
+    return Deferred::applied(row, std::move(x), std::move(y));
+}
+
 }  // namespace
 
+const LazyTensor* known_scalar(PyObject* value) {
+    if (!is_scalar(value) || !nb::inst_ready(value)) return nullptr;
+    const auto* const scalar = nb::inst_ptr<LazyTensor>(value);
+    return scalar->known_number() ? scalar : nullptr;
+}
+
 Ref<Deferred> known_number_from(PyObject* value) {
-    if (PyFloat_CheckExact(value)) return Deferred::literal(PyFloat_AS_DOUBLE(value));
-    if (PyBool_Check(value)) return Deferred::literal(value == Py_True);
-    if (PyLong_CheckExact(value)) {
-        int overflow = 0;
-        const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
-        return overflow ? Ref<Deferred>() : Deferred::literal(static_cast<int64_t>(integer));
+    if (is_literal(value)) {
+        const std::optional<eager::Scalar> number = literal_from(value);
+        return number ? Deferred::literal(*number) : Ref<Deferred>();
     }
+    if (const LazyTensor* const scalar = known_scalar(value)) return scalar->number();
     const LazyTensor* const scalar = scalar_from(value);
     return scalar             ? scalar->number()
            : is_tensor(value) ? Ref<Deferred>()
@@ -52,12 +93,9 @@ Ref<Deferred> known_number_from(PyObject* value) {
 }
 
 PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {
-    const Ref<Deferred> x = known_number_from(a);
-    if (!x) return nullptr;
-    const Ref<Deferred> y = b ? known_number_from(b) : Ref<Deferred>();
-    if (b && !y) return nullptr;
-    eager::shorten_history();
-    Ref<Deferred> result = Deferred::applied(row, x, y);
+    Ref<Deferred> result = b && is_literal(a)   ? applied_to_literal(row, b, a, true)
+                           : b && is_literal(b) ? applied_to_literal(row, a, b, false)
+                                                : applied_to_both(row, a, b);
     return result ? wrap_number(std::move(result)).release().ptr() : nullptr;
 }
 

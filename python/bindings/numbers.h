@@ -10,6 +10,10 @@
 
 namespace composit::python {
 
+// The object, where it is exactly of a class of scalars' and has a number already; else null, also
+// for what known_number_from takes. Cheap.
+const LazyTensor* known_scalar(PyObject* value);
+
 // A scalar or an array of no dimension whose value is known, a scalar of NumPy's, or Python's
 // float, int or bool; null for all else.
 Ref<Deferred> known_number_from(PyObject* value);
