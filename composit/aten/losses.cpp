@@ -4,6 +4,7 @@
 #include "composit/aten/dtypes.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
+#include "composit/aten/special.h"
 #include "composit/base/error.h"
 #include "composit/nn/loss_parts.h"
 #include "composit/nn/losses.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <string>
 
 namespace composit::aten {
 namespace {
@@ -42,6 +44,14 @@ Tensor along_classes(const Tensor& weight, const Tensor& x) {
 // Distances whose squares are finite: 0 where `is_near` does not hold.
 Tensor near_part(const Tensor& away, const Tensor& is_near) {
     return rows::where(is_near, away, rows::zero_of(away));
+}
+
+// A shape as PyTorch's messages show it.
+std::string sizes_of(const Tensor& x) {
+    std::string text = "[";
+    for (const int64_t size : x.shape())
+        text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+    return text + "]";
 }
 
 Tensor weighted(const Tensor& losses, const Tensor& weight) {
@@ -144,10 +154,11 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target) {
     if (log_target) return reduced(rows::exp(target) * (target - x), reduction);
-    const Tensor is_positive = target > 0;
-    const Tensor logs = rows::log(rows::where(is_positive, target, rows::one_of(target)));
-    return reduced(rows::where(is_positive, target * logs, rows::zero_of(target)) - target * x,
-                   reduction);
+    const Tensor is_none = rows::equal(target, 0);
+    const Tensor some = rows::where(is_none, rows::one_of(target), target);
+    const Tensor entropy =
+        rows::where(is_none, rows::zero_of(target), some * log_to_the_least(some));
+    return reduced(entropy - target * x, reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& given_x, const Tensor& given_target, bool log_input,
@@ -170,6 +181,19 @@ Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reducti
 Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target, double margin,
                            Reduction reduction) {
     return reduced(rows::maximum(-target * (x1 - x2) + margin, 0), reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                             double margin, Reduction reduction) {
+    user_check(target.rank() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+    user_check(x1.rank() == target.rank() + 1 && x2.rank() == x1.rank(), target.rank(),
+               "D target tensor expects ", target.rank() + 1,
+               "D input tensors, but found inputs with sizes ", sizes_of(x1), " and ", sizes_of(x2),
+               ".");
+    // The target decides no dtype.
+    const std::vector<Tensor> pair = together_as_floats({x1, x2});
+    return nn::cosine_embedding_loss(pair[0], pair[1], ops::astype(target, pair[0].dtype()), margin,
+                                     word_of(reduction));
 }
 
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin,

@@ -48,6 +48,8 @@ struct ClassLossOptions {
                                                       const Tensor& weight = {},
                                                       const Tensor& pos_weight = {},
                                                       Reduction reduction = Reduction::mean);
+// target (log(target) - x), which is 0 at a target of 0 and NaN below; with log_target
+// exp(target) (target - x).
 [[nodiscard]] Tensor kl_div(const Tensor& x, const Tensor& target,
                             Reduction reduction = Reduction::mean, bool log_target = false);
 [[nodiscard]] Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, bool log_input = true,
@@ -59,6 +61,12 @@ struct ClassLossOptions {
                                          double margin = 0, Reduction reduction = Reduction::mean);
 [[nodiscard]] Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin = 1,
                                           Reduction reduction = Reduction::mean);
+// Of vectors (features,) and a target (), or of (batch, features) and (batch,): 1 - cos where the
+// target is 1, max(0, cos - margin) where it is -1, 0 for any other. RuntimeError in PyTorch for
+// other dimensions; here a ValueError of its text.
+[[nodiscard]] Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                                           double margin = 0,
+                                           Reduction reduction = Reduction::mean);
 // How far classes that are not the target's are above its score less a margin, to the power p.
 // IndexError for labels that are not in range.
 [[nodiscard]] Tensor multi_margin_loss(const Tensor& x, const Tensor& target, int64_t p = 1,

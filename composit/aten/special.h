@@ -24,6 +24,9 @@ using numpy::Operand;
 [[nodiscard]] Tensor log_ndtr(const Tensor& x);
 // exp(x^2) erfc(x)
 [[nodiscard]] Tensor erfcx(const Tensor& x);
+// log(x). The slope of log overflows at denormal numbers; that of this function, which takes the
+// logarithm of a multiple there, times x is 1.
+[[nodiscard]] Tensor log_to_the_least(const Tensor& x);
 // -x log(x); 0 at 0, -infinity below.
 [[nodiscard]] Tensor entr(const Tensor& x);
 // x log1p(y); 0 where x is 0.

@@ -92,17 +92,20 @@ Tensor log_ndtr(const Tensor& given) {
     });
 }
 
+Tensor log_to_the_least(const Tensor& given) {
+    const Tensor x = floating(given), is_tiny = rows::abs(x) < 1e-30;
+    const Tensor multiple = where(is_tiny, x * 0x1p64, x);
+    const Tensor logs = rows::log(multiple) - where(is_tiny, 64 * std::log(2.0), 0.0);
+    return ops::astype(logs, x.dtype());
+}
+
 Tensor entr(const Tensor& given) {
     const Tensor x = floating(given), zero = rows::zero_of(x), is_positive = x > 0;
     const Tensor inner = where(is_positive, x, rows::one_of(x));
     // At 0 the root has the value 0 and the slope infinity, as -log(x) - 1 has; not of -0.
     const Tensor at_zero = rows::sqrt(where(rows::equal(x, 0), x, zero) + 0.0);
     const Tensor ends = where(x < 0, numpy::full({}, -infinity, x.dtype()), x * 0 + at_zero);
-    // The slope of a logarithm of denormal numbers overflows, that of a multiple does not.
-    const Tensor is_tiny = inner < 1e-30;
-    const Tensor multiple = where(is_tiny, inner * 0x1p64, inner);
-    const Tensor logs = rows::log(multiple) - where(is_tiny, 64 * std::log(2.0), 0.0);
-    return where(is_positive, -inner * ops::astype(logs, x.dtype()), ends);
+    return where(is_positive, -inner * log_to_the_least(inner), ends);
 }
 
 Tensor xlog1py(const Operand& given_x, const Operand& given_y) {

@@ -107,6 +107,15 @@ void bind_of_pairs(nb::module_& module) {
         nb::arg(), nb::arg("input2"), nb::arg("target"), nb::arg("margin") = 0.0,
         nb::arg("reduction") = 1, located);
     module.def(
+        "cosine_embedding_loss",
+        [](nb::handle x1, nb::handle x2, const Tensor& target, double margin, int64_t reduction) {
+            return laid(aten::cosine_embedding_loss(tensor_from(x1), tensor_from(x2), target,
+                                                    margin, as_reduction(reduction)),
+                        reduction, x1, x2);
+        },
+        nb::arg(), nb::arg("input2"), nb::arg("target"), nb::arg("margin") = 0.0,
+        nb::arg("reduction") = 1, located);
+    module.def(
         "cosine_similarity",
         [](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
             return aten::cosine_similarity(x1, x2, dim, eps);

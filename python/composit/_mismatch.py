@@ -109,6 +109,15 @@ def _parameters(signature: str) -> list[tuple[str, str]]:
     return parameters
 
 
+# Functions of composit.torch that others were made into, and what holds the name or the function.
+_HOLDING_NAMES = {
+    "lifted.<locals>.unknown": "name",  # torch/calling.py
+    "_operator.<locals>.method": "function",  # torch/methods.py
+    "_in_place_operator.<locals>.method": "function",
+    "inplace.<locals>.method": "name",  # torch/writing.py
+}
+
+
 def _called() -> tuple[str, dict[str, Any]]:
     """The package's function that the user called, and its arguments."""
     frame: Any = _core.public_frame()
@@ -132,6 +141,10 @@ def _called() -> tuple[str, dict[str, Any]]:
         return call["func"].__name__, _bound(call | {"kwargs": arguments["options"]})
     if code.co_name == "array_function" and "func" in arguments:  # _dispatch.py
         return arguments["func"].__name__, _bound(arguments)
+    held = _HOLDING_NAMES.get(code.co_qualname)
+    if held is not None:
+        called = frame.f_locals[held]
+        return called if isinstance(called, str) else called.__name__, {}
     is_name = not name.startswith(("__", "<"))
     return (name.lstrip("_") if is_name else ""), arguments
 

@@ -17,15 +17,31 @@ from composit.torch.tensor import Tensor
 
 
 def _operator(function: Any, is_reflected: bool = False) -> Any:
+    """The operator of a tensor and a number or another tensor. Of a tensor and an ndarray NumPy
+    computes it, and `__array_wrap__` makes it a tensor; by themselves only == and the reflected /
+    take an ndarray, as in PyTorch."""
+
     def method(self: Any, other: Any) -> Any:
-        is_number = isinstance(other, (TensorBase, int, float, complex, np.generic))
-        if not is_number and not (isinstance(other, np.ndarray) and other.ndim == 0):
+        if isinstance(other, np.ndarray):
+            if function is calling.functions["eq"] and other.dtype.kind in "biufc":
+                return function(self, calling.functions["from_numpy"](other))
+            if is_reflected and function is calling.functions["div"]:
+                return calling.functions["reciprocal"](self) * other
             return NotImplemented
-        if isinstance(other, (np.generic, np.ndarray)):
+        if not isinstance(other, (TensorBase, int, float, complex, np.generic)):
+            return NotImplemented
+        if isinstance(other, np.generic):
             other = other.item()
         return function(other, self) if is_reflected else function(self, other)
 
     return _core.TorchFunction(function.__wrapped__, method, is_reflected)
+
+
+def _in_place_operator(function: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else function(self, other)
+
+    return method
 
 
 def _attach_operators() -> None:
@@ -41,7 +57,7 @@ def _attach_operators() -> None:
         setattr(Tensor, f"__r{name}__", _operator(found[function], is_reflected=True))
         in_place = calling.methods.get(f"{function}_")
         if in_place is not None:
-            setattr(Tensor, f"__i{name}__", in_place)
+            setattr(Tensor, f"__i{name}__", _in_place_operator(in_place))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Tensor, f"__{name}__", _operator(found[name]))
     for name, function in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():

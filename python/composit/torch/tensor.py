@@ -300,6 +300,13 @@ class Tensor(Located):
         values = self.numpy()
         return values if dtype is None else _core.called(values.astype, dtype, copy=False)
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What a function of NumPy's computed of the values, as a tensor; PyTorch makes bytes of
+        booleans."""
+        array = np.asarray(array)
+        values = array.astype("uint8") if array.dtype == bool else array
+        return calling.functions["from_numpy"](values)
+
     def __dlpack__(self, **options: Any) -> Any:
         return self.numpy().__dlpack__(**options)
 

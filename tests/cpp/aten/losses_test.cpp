@@ -4,7 +4,9 @@
 #include "composit/aten/dtypes.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/reductions.h"
+#include "composit/base/error.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 #include "number.h"
 
@@ -47,6 +49,25 @@ TEST(aten_losses, far_elements_have_lines) {
     EXPECT_EQ(number(aten::huber_loss(x, zero)), 2.5);
     EXPECT_EQ(number(aten::smooth_l1_loss(x, zero, aten::Reduction::sum, 2)), 2);
     EXPECT_EQ(number(aten::l1_loss(x, zero)), 3);
+}
+
+TEST(aten_losses, divergence_of_targets_outside_the_domain) {
+    const Tensor x = numpy::array<double>({-1});
+    EXPECT_EQ(number(aten::kl_div(x, numpy::array<double>({0}))), 0);
+    EXPECT_TRUE(std::isnan(number(aten::kl_div(x, numpy::array<double>({-1})))));
+    EXPECT_EQ(number(aten::kl_div(x, numpy::array<double>({1}))), 1);
+}
+
+TEST(aten_losses, targets_that_are_no_signs_have_no_loss) {
+    const Tensor a = numpy::array<double>({1, 0}), b = numpy::array<double>({0, 1});
+    const auto loss = [&](double sign) {
+        return number(aten::cosine_embedding_loss(
+            a, b, numpy::reshape(numpy::array<double>({sign}), {}), -0.5));
+    };
+    EXPECT_EQ(loss(1), 1);
+    EXPECT_EQ(loss(-1), 0.5);
+    EXPECT_EQ(loss(0), 0);
+    EXPECT_THROW(static_cast<void>(aten::cosine_embedding_loss(a, b, a)), ValueError);
 }
 
 TEST(aten_reductions, norms_of_many_orders) {

@@ -193,12 +193,9 @@ def _cosine_embedding(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
-    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
-    dots = cnp.sum(input1 * input2, axis=-1)
-    sizes = [cnp.sum(x * x, axis=-1) + 1e-12 for x in (input1, input2)]
-    cosine = dots / cnp.sqrt(sizes[0] * sizes[1])
-    losses = cnp.where(target == 1, 1 - cosine, cnp.maximum(cosine - margin, 0))
-    return _reduced(losses, reduction)
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1, else 0."""
+    number = _number(reduction, size_average, reduce)
+    return _core.aten.cosine_embedding_loss(input1, input2, target, margin, number)
 
 
 @torch_function("triplet_margin_loss", **_neural)

@@ -210,9 +210,10 @@ class RNNCellBase(Module):
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = num_chunks * hidden_size
         self.weight_ih = parameter(rows, input_size, dtype=dtype, device=device)
-        self.weight_hh = parameter(rows, hidden_size, dtype=dtype)
+        self.weight_hh = parameter(rows, hidden_size, dtype=dtype, device=device)
         for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name, parameter(rows, dtype=dtype) if bias else None)
+            made = parameter(rows, dtype=dtype, device=device) if bias else None
+            self.register_parameter(name, made)
         self.reset_parameters()
 
     @in_default_state

@@ -1,0 +1,70 @@
+"""Operators of tensors and NumPy's arrays, and NumPy's functions of tensors: what is a tensor again,
+of which dtype, and what is refused, as in PyTorch."""
+
+import operator
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from torch_sides import peer, torch
+
+OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "lt", "and_", "matmul",
+             "iadd", "imul")  # fmt: skip
+ARRAYS = {
+    "float64": np.array([1.0, 2.0]), "float32": np.array([1, 2], "f4"), "int64": np.array([1, 2]),
+    "no dimension": np.array(2.0), "rows": np.array([[1.0, 2.0], [3.0, 4.0]]),
+    "three": np.array([1.0, 2, 3]), "texts": np.array(["a", "b"]),
+}  # fmt: skip
+
+
+def outcome(t, program):
+    try:
+        found = program(t)
+    except Exception as error:
+        return "TypeError" if isinstance(error, TypeError) else type(error).__name__
+    if isinstance(found, t.Tensor):
+        return "Tensor", str(found.dtype), found.tolist()
+    return type(found).__name__, np.asarray(found).tolist()
+
+
+def check(program):
+    assert outcome(torch, program) == outcome(peer, program)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("array", ARRAYS)
+def test_operators(name, array):
+    operate, given = getattr(operator, name), ARRAYS[array]
+    for values in ([3.0, 4.0], [3, 4]):
+        check(lambda t: operate(t.tensor(values), given.copy()))
+        check(lambda t: operate(given.copy(), t.tensor(values)))
+
+
+FUNCTIONS = {
+    "exp": lambda t: np.exp(t.ones(2)), "sin of integers": lambda t: np.sin(t.arange(2)),
+    "add": lambda t: np.add(t.ones(2), ARRAYS["float64"]), "abs": lambda t: np.abs(-t.ones(2)),
+    "maximum": lambda t: np.maximum(t.ones(2), ARRAYS["float64"]),
+    "of no dimension": lambda t: np.sqrt(t.tensor(4.0)), "log": lambda t: np.log(t.tensor(2.0)),
+    "booleans": lambda t: np.greater(t.ones(2), ARRAYS["float64"]),
+    "isfinite": lambda t: np.isfinite(t.ones(2)), "modf": lambda t: np.modf(t.tensor([1.5]))[0],
+    "where": lambda t: np.where(t.ones(2) > 0, 1, 2), "dot": lambda t: np.dot(t.ones(2), t.ones(2)),
+    "stack": lambda t: np.stack([t.ones(2), t.ones(2)]),
+    "gradient": lambda t: np.exp(t.ones(2, requires_grad=True)),
+    "gradient of an operator": lambda t: t.ones(2, requires_grad=True) * ARRAYS["float64"],
+    "a loss": lambda t: t.nn.functional.smooth_l1_loss(
+        t.ones(2), t.ones(2) + np.array([1, 2], "f4")),
+    "a policy": lambda t: (t.tensor([[0.5], [0.25]]) * (1 - t.ones(2, 1)).numpy()).exp() - t.ones(1),
+    "method": lambda t: t.ones(2).mul(ARRAYS["float64"]),
+    "numbers": lambda t: np.float64(2) * t.ones(2) + np.int64(3),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_numpy(name):
+    check(FUNCTIONS[name])
