@@ -138,6 +138,30 @@ void convert_quickly(nb::handle type) {
     slots.nb_index = converted<&index_by_method, is_integer>;
 }
 
+// PySequence_GetItem, by which extensions in C take the elements of a sequence: they know no
+// LazyScalar, so that numbers come as NumPy's scalars, which is what an ndarray gives them. Rows
+// are tensors. `x[i]` of Python is another slot.
+PyObject* sequence_item(PyObject* self, Py_ssize_t place) {
+    try {
+        const nb::handle x(self);
+        const nb::object item = x[nb::int_(place)];
+        if (!is_scalar(item)) return nb::object(item).release().ptr();
+        // Once for all elements.
+        if (!nb::cast<bool>(x.attr("node").attr("is_constant"))) x.attr("taken_out")();
+        return nb::object(item.attr("taken_out")()[nb::tuple()]).release().ptr();
+    } catch (nb::python_error& error) {
+        error.restore();
+        return nullptr;
+    }
+}
+
+// For classes whose methods are all there: scalars are no sequences, although their class derives
+// from that of arrays.
+void be_sequences() {
+    reinterpret_cast<PyTypeObject*>(tensor_type().ptr())->tp_as_sequence->sq_item = sequence_item;
+    for (const PyTypeObject* scalar : types) scalar->tp_as_sequence->sq_item = nullptr;
+}
+
 // Without asking those methods.
 void forget_in_place(nb::handle type) {
     PyNumberMethods& slots = *reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_number;
@@ -218,8 +242,9 @@ void bind_scalars(nb::module_& module) {
             convert_quickly(tensor_type());
             for (PyTypeObject* scalar : types)
                 convert_quickly(nb::handle(reinterpret_cast<PyObject*>(scalar)));
+            be_sequences();
         },
-        "Called when LazyTensor has its methods of conversion.");
+        "Called when LazyTensor has its methods.");
     module.def(
         "array_of",
         [](nb::handle x) {

@@ -6,6 +6,7 @@ from composit import _public_names
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import (
+    _evaluating_libraries,
     _numpys_names,
     emath,
     fft,
@@ -109,4 +110,5 @@ def __dir__():
     return sorted({*globals(), *scalar_kinds.NAMES, *_numpys_names.names()})
 
 
+_evaluating_libraries.attach()
 _public_names.publish("composit.numpy", globals())

@@ -1,0 +1,105 @@
+"""Functions of other libraries that must get ndarrays, because they ask `isinstance(x, np.ndarray)`
+or read the memory around an array: tensors are evaluated where these functions begin.
+
+Other functions take tensors by NumPy's protocols and need nothing of this."""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from composit._core import LazyTensor
+
+_INDEXED = ("__getitem__", "__setitem__")
+# Of each module the functions, by the class that has them; "" stands for the module itself.
+_FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "pandas": {
+        "": ("unique", "factorize"),
+        "Series": (*_INDEXED, "groupby"),
+        "DataFrame": (*_INDEXED, "groupby"),
+    },
+    "pandas.core.indexing": {"_LocIndexer": _INDEXED, "_iLocIndexer": _INDEXED},
+    "xarray": {"DataArray": ("interp",), "Dataset": ("interp",)},
+    # A view of a view: as_strided reads what lies before the elements that it is given.
+    "scipy.linalg": {"": ("circulant",)},
+}
+
+
+def _evaluated(value: Any) -> Any:
+    """The value, with ndarrays in place of the tensors in it."""
+    kind = type(value)
+    if isinstance(value, LazyTensor):
+        return np.asarray(value)
+    if (kind is list or kind is tuple) and any(
+        isinstance(each, (LazyTensor, list, tuple, dict)) for each in value
+    ):
+        return kind(map(_evaluated, value))
+    if kind is dict:
+        return {key: _evaluated(each) for key, each in value.items()}
+    return value
+
+
+def _over_ndarrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def over_ndarrays(*args: Any, **options: Any) -> Any:
+        given = {name: _evaluated(value) for name, value in options.items()}
+        return function(*map(_evaluated, args), **given)
+
+    return over_ndarrays
+
+
+def _attach(module: ModuleType) -> None:
+    for holder_name, names in _FUNCTIONS[module.__name__].items():
+        holder = getattr(module, holder_name, None) if holder_name else module
+        for name in names:
+            function = getattr(holder, name, None)  # another version may have no such function
+            if function is not None:
+                setattr(holder, name, _over_ndarrays(function))
+
+
+class _Loader(importlib.abc.Loader):
+    """A module's own loader, after which its functions take tensors."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    def create_module(self, spec: Any) -> Any:
+        return self.own.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        assert spec is not None
+        spec.loader = module.__loader__ = self.own
+        self.own.exec_module(module)
+        _attach(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Waits for the import of these modules."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in _FUNCTIONS:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+def attach() -> None:
+    """Lets the functions take tensors: those of modules that are there now, the others when
+    somebody imports them."""
+    for name in _FUNCTIONS:
+        module = sys.modules.get(name)
+        if module is not None:
+            _attach(module)
+    sys.meta_path.insert(0, _Finder())
