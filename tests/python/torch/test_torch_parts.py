@@ -4,7 +4,6 @@ without CUDA, and refusals of what is not built, which come with the use and not
 import importlib
 import subprocess
 import sys
-import warnings
 from functools import partial
 from pathlib import Path
 
@@ -288,17 +287,6 @@ def test_a_share_of_a_dataset_is_pytorchs():
         orders.append([list(sampler) for sampler in each])
         assert sorted(i for each in orders[-1] for i in each) == list(range(6))
     assert orders[0] == orders[1] != orders[2]
-
-
-def test_scalars_for_tensorboard(tmp_path):
-    pytest.importorskip("tensorboard")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with torch.utils.tensorboard.SummaryWriter(tmp_path) as writer:
-            writer.add_scalar("loss", torch.tensor(0.5), 3)
-            with pytest.raises(NotImplementedError, match=r"SummaryWriter\.add_mesh"):
-                writer.add_mesh("a", 1)
-    assert list(tmp_path.iterdir())
 
 
 NAMED = {
