@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import composit._core as _core
+from composit import numpy as cnp
 from composit.flashlight.operators.table import operator
 
 _aten = _core.aten
@@ -76,3 +79,19 @@ def _hinge_embedding(self, target, margin=1.0, reduction=1):
 @operator("cosine_similarity")
 def _cosine_similarity(x1, x2, dim=1, eps=1e-08):
     return _aten.cosine_similarity(x1, x2, dim, eps)
+
+
+def _shape_of_ctc(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    reduction: int = 1, zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """A number, or a loss for each sequence of a batch."""
+    return log_probs.new_empty(log_probs.shape[1:-1] if reduction == 0 else ())
+
+
+@operator("ctc_loss.IntList", "ctc_loss.Tensor", meta=_shape_of_ctc)
+def _ctc_loss(
+    log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False
+):
+    lengths = [cnp.asarray(x) for x in (input_lengths, target_lengths)]
+    return _aten.ctc_loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)
