@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
+from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
+from composit.flashlight.operators.promotion import result_dtype
 from composit.torch import dtypes, materializing
 from composit.torch.calling import TensorBase
 
@@ -23,27 +25,78 @@ def array_of(data: Any, dtype: Any = None) -> Any:
     elif isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
     else:
-        data = _plain(data)
-        try:
-            array = np.asarray(data)
-        except ValueError as error:
-            raise ValueError(with_location(f"tensor: {error}")) from None
-        if array.dtype.kind in "OSU":
-            raise TypeError(
-                with_location(f"tensor: {data!r} holds what is no number. Numbers are required.")
-            )
-        if dtype is None:
-            array = array.astype(dtypes.from_numbers(array))
+        array = _of_numbers(data, dtype)
     return array if dtype is None else array.astype(dtypes.numpy_dtype(dtype))
 
 
-def _plain(data: Any) -> Any:
-    """Lists with tensors in them as lists of numbers."""
-    if isinstance(data, TensorBase):
-        return materializing.values_of(data).tolist()
+def _of_numbers(data: Any, dtype: Any) -> Any:
+    """The array of a number or of nested lists. Tensors of one element count as numbers in them,
+    NumPy's arrays as lists; both have their own dtypes, unlike Python's numbers."""
+    given: set[Any] = set()
+    data = _plain(data, given, dtype)
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        text = _uneven(data) or f"tensor: {error}"
+        raise ValueError(with_location(text)) from None
+    if array.dtype.kind in "OSU":
+        raise TypeError(
+            with_location(f"tensor: {data!r} holds what is no number. Numbers are required.")
+        )
+    if dtype is not None:
+        return array
+    of_python = {np.dtype(kind) for kind in given if not isinstance(kind, np.dtype)}
+    found = [kind for kind in given if isinstance(kind, np.dtype)]
+    if not found:
+        return array.astype(dtypes.from_numbers(array))
+    found += [dtypes.from_numbers(np.empty(0, kind)) for kind in of_python]
+    return array.astype(result_dtype(*(cnp.empty((1,), kind) for kind in found)))
+
+
+_NUMBERS = {bool, int, float, complex}
+
+
+def _plain(data: Any, given: set[Any], dtype: Any) -> Any:
+    """Nested lists with numbers in place of tensors. Adds to `given` the dtypes of tensors and
+    arrays, and the classes of Python's numbers."""
     if isinstance(data, (list, tuple)):
-        return [_plain(item) for item in data]
+        kinds = set(map(type, data))
+        if kinds <= _NUMBERS:
+            given |= kinds
+            return list(data)
+        return [_plain(item, given, dtype) for item in data]
+    if isinstance(data, TensorBase):
+        tensor: Any = data
+        if tensor.numel() != 1:
+            raise ValueError(
+                with_location("only one element tensors can be converted to Python scalars")
+            )
+        values = materializing.values_of(tensor)
+        is_of_integers = dtype is not None and dtypes.numpy_dtype(dtype).kind in "iu"
+        if is_of_integers and values.dtype.kind not in "biu":
+            raise TypeError(
+                with_location(
+                    "only integer tensors of a single element can be converted to an index"
+                )
+            )
+        given.add(values.dtype)
+        return values.item()
+    if isinstance(data, (np.ndarray, np.generic, LazyTensor)):
+        given.add(data.dtype)
+    else:
+        given.update(kind for kind in _NUMBERS if isinstance(data, kind))
     return data
+
+
+def _uneven(data: Any, dim: int = 0) -> str | None:
+    """What PyTorch says of lists whose lengths differ, if it is that."""
+    if not isinstance(data, list) or not data or not isinstance(data[0], list):
+        return None
+    length = len(data[0])
+    for item in data:
+        if isinstance(item, list) and len(item) != length:
+            return f"expected sequence of length {length} at dim {dim + 1} (got {len(item)})"
+    return next((text for item in data if (text := _uneven(item, dim + 1))), None)
 
 
 def constant(array: Any) -> LazyTensor:

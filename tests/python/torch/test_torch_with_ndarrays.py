@@ -40,9 +40,10 @@ def check(program):
 @pytest.mark.parametrize("array", ARRAYS)
 def test_operators(name, array):
     operate, given = getattr(operator, name), ARRAYS[array]
-    for values in ([3.0, 4.0], [3, 4]):
-        check(lambda t: operate(t.tensor(values), given.copy()))
-        check(lambda t: operate(given.copy(), t.tensor(values)))
+    check(lambda t: operate(t.tensor([3.0, 4.0]), given.copy()))
+    check(lambda t: operate(given.copy(), t.tensor([3.0, 4.0])))
+    check(lambda t: operate(t.tensor([3, 4]), given.copy()))
+    check(lambda t: operate(given.copy(), t.tensor([3, 4])))
 
 
 FUNCTIONS = {
@@ -68,3 +69,35 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_of_numpy(name):
     check(FUNCTIONS[name])
+
+
+GIVEN = {
+    "a tensor of one element": lambda t: t.tensor([t.ones(1)]),
+    "of two dimensions": lambda t: t.tensor([[t.ones(1, 1)]]),
+    "of two elements": lambda t: t.tensor([t.ones(2)]), "of none": lambda t: t.tensor([t.ones(0)]),
+    "numbers and tensors": lambda t: t.tensor([[t.ones(1), 2.0], [3, t.tensor([4])]]),
+    "of no dimension": lambda t: t.tensor([t.tensor(3), 4.5]),
+    "integers": lambda t: t.tensor([t.tensor([3])]),
+    "booleans": lambda t: t.tensor([t.tensor([True])]),
+    "float16": lambda t: t.tensor([t.ones(1, dtype=t.float16)]),
+    "float16 and a number": lambda t: t.tensor([t.ones(1, dtype=t.float16), 0.5]),
+    "float64 and an integer": lambda t: t.tensor([t.ones(1, dtype=t.float64), 1]),
+    "a float as an integer": lambda t: t.tensor([t.ones(1)], dtype=t.int64),
+    "an integer as a float": lambda t: t.tensor([t.tensor([2])], dtype=t.float64),
+    "with a gradient": lambda t: t.tensor([t.ones(1, requires_grad=True) * 2]),
+    "arrays": lambda t: t.tensor([np.ones(2), np.zeros(2)]), "array": lambda t: t.tensor([np.ones(1)]),
+    "scalars of float32": lambda t: t.tensor([np.float32(1)]),
+    "scalars of float64": lambda t: t.tensor([np.float64(1), 2]),
+    "scalars of integers": lambda t: t.tensor([[np.int32(1)], [np.int32(2)]]),
+    "uneven": lambda t: t.tensor([[1], [2, 3]]), "uneven below": lambda t: t.tensor([[[1], [2, 3]]]),
+    "as_tensor": lambda t: t.as_tensor([t.ones(1)]),
+    "typed": lambda t: t.FloatTensor([t.ones(1)]), "tuples": lambda t: t.tensor((t.ones(1),) * 2),
+    "numbers": lambda t: t.tensor([[True, 2], [0.5, 1]]), "nothing": lambda t: t.tensor([[]]),
+    "complex": lambda t: t.tensor([1j, t.ones(1)]),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", GIVEN)
+def test_data_in_lists(name):
+    check(GIVEN[name])
