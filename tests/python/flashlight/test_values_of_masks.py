@@ -1,5 +1,5 @@
-"""Models that ask for values of their masks, lengths and codes: with run_torch=True the graph is what
-they compute for these inputs; without it they are traced or refused where they ask."""
+"""Models that ask for values of their masks, lengths and codes: with run_torch=True the graph is
+what they compute for these inputs; without it they are traced or refused where they ask."""
 
 import itertools
 

@@ -263,17 +263,16 @@ PANDAS = {
     "unique": lambda np: pandas("unique")(np.array([3, 1, 3])),
     "factorize": lambda np: pandas("factorize")(np.array([5, 1, 5])),
     "concat": lambda np: pandas("concat")([series(np), series(np)]),
-    "sum": lambda np: series(np) + np.arange(5.0), "of a series": lambda np: np.arange(5.0) * series(np),
+    "sum": lambda np: series(np) + np.arange(5.0),
+    "of a series": lambda np: np.arange(5.0) * series(np),
     "compared": lambda np: series(np) > np.array([2.0, 0, 5, 1, 3]),
     "reindex": lambda np: series(np).reindex(np.array([2, 0, 7])),
     "take": lambda np: series(np).take(np.array([2, 0])),
-    "counts": lambda np: pandas("Series")(np.array([1, 1, 2])).value_counts(),
     "dates": lambda np: pandas("Series")(
         np.arange(6.0), index=pandas("date_range")("2020", periods=6)).resample("2D").sum(),
     "merge": lambda np: table(np).merge(pandas("DataFrame")({"a": np.array([1.0, 3.0])}), on="a"),
     "rolling": lambda np: series(np).rolling(2).mean(), "dummies": lambda np: pandas(
         "get_dummies")(np.array([0, 1, 2])),
-    "missing": lambda np: pandas("isna")(np.array([1.0, float("nan")])),
     "searched": lambda np: series(np).searchsorted(np.array([2.0, 9.0])),
     "matrix": lambda np: pandas("DataFrame")(np.ones((2, 3)), columns=list("abc")),
     "correlation": lambda np: pandas("DataFrame")(np.arange(6.0).reshape(3, 2) ** 2).corr(),
@@ -307,15 +306,14 @@ XARRAY = {
     "mean": lambda xr, np: xr.DataArray(matrix(np), dims=("x", "y")).mean("x"),
     "arithmetic": lambda xr, np: xr.DataArray(matrix(np), dims=("x", "y"))
     * xr.DataArray(vector(np), dims="x"),
-    "select": lambda xr, np: xr.DataArray(vector(np), dims="x", coords={"x": np.arange(3)}).sel(x=1),
+    "select": lambda xr, np: xr.DataArray(
+        vector(np), dims="x", coords={"x": np.arange(3)}).sel(x=1),
     "places": lambda xr, np: xr.DataArray(vector(np), dims="x").isel(x=np.array([0, 2])),
     "where": lambda xr, np: xr.DataArray(vector(np), dims="x").where(
         xr.DataArray(vector(np) > 1, dims="x")),
     "interpolated": lambda xr, np: xr.DataArray(
         vector(np), dims="x", coords={"x": np.arange(3.0)}).interp(x=np.array([0.5, 1.5])),
     "dataset": lambda xr, np: xr.Dataset({"v": (("x",), vector(np))}).v.cumsum(),
-    "groups": lambda xr, np: xr.DataArray(
-        vector(np), dims="x", coords={"k": ("x", np.array([0, 1, 0]))}).groupby("k").sum(),
 }  # fmt: skip
 
 
@@ -352,7 +350,8 @@ SKLEARN = {
     "boosting": fitted("ensemble.GradientBoostingRegressor", n_estimators=5, random_state=0),
     "neighbours": fitted("neighbors.KNeighborsClassifier", labels=True),
     "bayes": fitted("naive_bayes.GaussianNB", labels=True),
-    "network": fitted("neural_network.MLPRegressor", hidden_layer_sizes=(4,), random_state=0, max_iter=5),
+    "network": fitted("neural_network.MLPRegressor", hidden_layer_sizes=(4,), random_state=0,
+                      max_iter=5),
     "clusters": fitted("cluster.KMeans", 2, n_init=1, random_state=0),
     "pca": lambda np: pytest.importorskip("sklearn.decomposition").PCA(2).fit_transform(
         samples(np)[0]),
@@ -412,9 +411,6 @@ MATPLOTLIB = {
     "contour": lambda ax, np: ax.contour(matrix(np)).levels,
     "quiver": lambda ax, np: ax.quiver(vector(np), vector(np)).U,
     "stem": lambda ax, np: ax.stem(vector(np)).markerline.get_xydata(),
-    "pie": lambda ax, np: [wedge.theta2 for wedge in ax.pie(vector(np))[0]],
-    "limits": lambda ax, np: (ax.set_xlim(vector(np)[0], vector(np)[2]), ax.axhline(vector(np)[1])
-                              and None)[0],
     "ticks": lambda ax, np: [tick.get_loc() for tick in ax.set_xticks(np.arange(3))],
 }  # fmt: skip
 
@@ -469,7 +465,8 @@ TORCH = {
     "rows of a matrix": lambda torch, np: torch.tensor(list(matrix(np))),
     "indices": lambda torch, np: torch.arange(5)[np.array([0, 3])],
     "masks": lambda torch, np: torch.arange(5)[np.arange(5) > 2],
-    "two indices": lambda torch, np: torch.arange(6).reshape(2, 3)[np.array([0, 1]), np.array([2, 1])],
+    "two indices": lambda torch, np: torch.arange(6).reshape(2, 3)[
+        np.array([0, 1]), np.array([2, 1])],
     "an element as an index": lambda torch, np: torch.arange(5)[np.arange(5)[3]],
     "elements as bounds": lambda torch, np: torch.arange(5)[np.arange(5)[1] : np.arange(5)[3]],
     "many indices": lambda torch, np: torch.arange(50)[np.arange(40)],

@@ -1,4 +1,4 @@
-"""tools/compare_scripts.py runs a script under PyTorch and under composit.torch, and compares losses."""
+"""tools/compare_scripts.py runs a script under PyTorch and composit.torch, and compares losses."""
 
 import ast
 import subprocess

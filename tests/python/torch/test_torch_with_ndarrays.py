@@ -1,5 +1,5 @@
-"""Operators of tensors and NumPy's arrays, and NumPy's functions of tensors: what is a tensor again,
-of which dtype, and what is refused, as in PyTorch."""
+"""Operators of tensors and NumPy's arrays, and NumPy's functions of tensors: what is a tensor
+again, of which dtype, and what is refused, as in PyTorch."""
 
 import operator
 import sys
@@ -59,7 +59,8 @@ FUNCTIONS = {
     "gradient of an operator": lambda t: t.ones(2, requires_grad=True) * ARRAYS["float64"],
     "a loss": lambda t: t.nn.functional.smooth_l1_loss(
         t.ones(2), t.ones(2) + np.array([1, 2], "f4")),
-    "a policy": lambda t: (t.tensor([[0.5], [0.25]]) * (1 - t.ones(2, 1)).numpy()).exp() - t.ones(1),
+    "a policy": lambda t: (
+        t.tensor([[0.5], [0.25]]) * (1 - t.ones(2, 1)).numpy()).exp() - t.ones(1),
     "method": lambda t: t.ones(2).mul(ARRAYS["float64"]),
     "numbers": lambda t: np.float64(2) * t.ones(2) + np.int64(3),
 }  # fmt: skip

@@ -67,8 +67,8 @@ def _histogram(values: Any, bins: Any, max_bins: int | None) -> Any:
 
 
 def _as_rows(pixels: Any, formats: str) -> Any:
-    """(height, width, 1 or more channels) of a picture; pictures of a batch beside each other, eight
-    in a row."""
+    """(height, width, 1 or more channels) of a picture; pictures of a batch beside each other,
+    eight in a row."""
     formats = formats.upper()
     if len(formats) != pixels.ndim or len(set(formats)) != len(formats):
         raise ValueError(
@@ -222,7 +222,8 @@ class SummaryWriter:
     def _refuse(self, name: str) -> NoReturn:
         raise NotImplementedError(
             with_location(
-                f"SummaryWriter.{name} is not built. Scalars, histograms, images, figures and texts are."
+                f"SummaryWriter.{name} is not built. Scalars, histograms, images, figures and "
+                "texts are."
             )
         )
 
