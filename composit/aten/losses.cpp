@@ -139,10 +139,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction, do
 
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
-    constexpr double least = -100.0;  // PyTorch's bound of the logarithms
-    const Tensor losses = (target - 1) * rows::maximum(rows::log1p(-x), least) -
-                          target * rows::maximum(rows::log(x), least);
-    return reduced(weighted(losses, weight), reduction);
+    return nn::binary_cross_entropy(x, target, weight, word_of(reduction));
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight,

@@ -127,7 +127,8 @@ Tensor hardsigmoid(const Tensor& x) {
 
 Tensor hardswish(const Tensor& x) {
     return activation("hardswish", x, [](const Tensor& x) {
-        return chosen(x <= -3, 0.0, chosen(x >= 3, x, x * (x + 3) / 6));
+        const Tensor near = chosen(apply("absolute", {x}) >= 3, 0.0, x);  // no infinity
+        return chosen(x <= -3, 0.0, chosen(x >= 3, x, near * (near + 3) / 6));
     });
 }
 

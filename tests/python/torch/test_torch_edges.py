@@ -33,6 +33,7 @@ KINKS = {
     **{name: neural(name) for name in (
         "hardtanh", "relu6", "hardsigmoid", "relu", "leaky_relu", "elu", "selu", "celu",
         "softshrink", "hardshrink", "tanhshrink", "softsign", "softplus", "logsigmoid", "mish",
+        "hardswish",
     )},
     "elu 2": neural("elu", alpha=2.0), "celu 2": neural("celu", alpha=2.0),
     "hardtanh 2": neural("hardtanh", min_val=-3.0, max_val=0.5),
@@ -47,7 +48,6 @@ KINKS = {
 }  # fmt: skip
 # Where PyTorch has NaN at infinities.
 FINITE = {
-    "hardswish": neural("hardswish"),
     "std": lambda t, x: t.stack([x, x], 1).std(1), "std of all": lambda t, x: (x * 0).std() + x,
     "norm 3": lambda t, x: beside(t, x).norm(p=3, dim=1),
     "norm 0.5": lambda t, x: beside(t, x, 1.0).norm(p=0.5, dim=1),
@@ -69,8 +69,23 @@ def test_values_and_slopes_at_kinks_are_pytorchs(name):
     points = POINTS if name in KINKS else [x for x in POINTS if abs(x) < INF]
     function = {**KINKS, **FINITE}[name]
     mine, theirs = (at_points(t, function, points) for t in (torch, peer))
+    if name == "hardswish":  # -infinity has PyTorch's slope, and the limit as value, not NaN
+        assert np.isnan(theirs[0][0])
+        theirs[0][0] = 0
     np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(mine[1], theirs[1], rtol=1e-4, atol=1e-6)
+
+
+def test_slopes_of_binary_cross_entropy_at_certainties():
+    def program(t):
+        x = t.tensor([0.0, 1.0, 0.5, 1e-13, 0.0, 1.0], requires_grad=True)
+        target = t.tensor([1.0, 0.0, 0.25, 0.5, 0.0, 1.0])
+        loss = t.nn.functional.binary_cross_entropy(x, target, reduction="none")
+        loss.sum().backward()
+        return loss.detach().numpy(), x.grad.numpy()
+
+    for mine, theirs in zip(program(torch), program(peer)):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["bool", "float"])
