@@ -9,6 +9,7 @@ there and in the script's folder have swapped imports as well.
 
 import argparse
 import json
+import math
 import os
 import random
 import subprocess
@@ -78,11 +79,11 @@ def largest_difference(first: list[float], second: list[float]) -> float:
     """The largest relative difference; infinite where one is not finite and the other differs."""
     found = 0.0
     for a, b in zip(first, second):
-        if a == b or (a != a and b != b):
+        if a == b or (math.isnan(a) and math.isnan(b)):
             continue
+        if not (math.isfinite(a) and math.isfinite(b)):
+            return math.inf
         found = max(found, abs(a - b) / max(abs(a), abs(b)))
-        if found != found:
-            return float("inf")
     return found
 
 

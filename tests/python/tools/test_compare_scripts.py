@@ -59,7 +59,7 @@ class Words(nn.Module):
 
 def compared(folder, script, *arguments):
     folder.joinpath("train.py").write_text(script)
-    command = [sys.executable, TOOL, "--losses", "20", "train.py", *arguments]
+    command = [sys.executable, TOOL, "--seconds", "900", "--losses", "20", "train.py", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     return done.returncode, done.stdout
 
