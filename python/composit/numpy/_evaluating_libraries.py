@@ -6,7 +6,6 @@ Other functions take tensors by NumPy's protocols and need nothing of this."""
 from __future__ import annotations
 
 import functools
-import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Callable, Sequence
@@ -64,7 +63,7 @@ def _attach(module: ModuleType) -> None:
                 setattr(holder, name, _over_ndarrays(function))
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     """A module's own loader, after which its functions take tensors."""
 
     def __init__(self, own: Any) -> None:
@@ -81,7 +80,7 @@ class _Loader(importlib.abc.Loader):
         _attach(module)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Waits for the import of these modules."""
 
     def find_spec(
@@ -91,7 +90,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
         return spec
 
 
@@ -102,4 +101,4 @@ def attach() -> None:
         module = sys.modules.get(name)
         if module is not None:
             _attach(module)
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
