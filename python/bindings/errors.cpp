@@ -44,6 +44,13 @@ void raise_with_note(nb::handle exception, const std::exception& error) {
     PyErr_SetObject(exception.ptr(), made.ptr());
 }
 
+// What Python code raises: an exception of a class, with the user's line at the end of its message.
+void def_located(nb::module_& module, const char* name, nb::handle kind, const char* signature) {
+    module.def(
+        name, [kind](const std::string& text) { return kind(with_location(text)); },
+        nb::sig(signature));
+}
+
 nb::object numpy_class(const char* module, const char* name) {
     return nb::module_::import_(module).attr(name);
 }
@@ -172,6 +179,17 @@ void bind_errors(nb::module_& module) {
         },
         nb::sig("def public_frame() -> object"));
     module.def("with_location", [](const std::string& text) { return with_location(text); });
+    def_located(module, "value_error", PyExc_ValueError,
+                "def value_error(text: str) -> ValueError");
+    def_located(module, "type_error", PyExc_TypeError, "def type_error(text: str) -> TypeError");
+    def_located(module, "index_error", PyExc_IndexError,
+                "def index_error(text: str) -> IndexError");
+    def_located(module, "runtime_error", PyExc_RuntimeError,
+                "def runtime_error(text: str) -> RuntimeError");
+    def_located(module, "not_implemented", PyExc_NotImplementedError,
+                "def not_implemented(text: str) -> NotImplementedError");
+    def_located(module, "not_supported", not_supported,
+                "def not_supported(text: str) -> NotSupported");
 }
 
 }  // namespace composit::python

@@ -16,6 +16,8 @@ from composit._core import (
     LazyScalar,
     LazyTensor,
     NotSupported,
+    not_supported,
+    type_error,
     with_location,
 )
 from composit.numpy import _by_numpy, _numpys_names
@@ -27,11 +29,9 @@ _other_names = {
 
 
 def _refused(name: str) -> NotSupported:
-    return NotSupported(
-        with_location(
-            f"numpy.{name} of a LazyTensor is not supported. "
-            f"Evaluate it first: numpy.{name}(composit.evaluate(x))."
-        )
+    return not_supported(
+        f"numpy.{name} of a LazyTensor is not supported. "
+        f"Evaluate it first: numpy.{name}(composit.evaluate(x))."
     )
 
 
@@ -58,11 +58,9 @@ def _is_ours(ufunc: Any) -> bool:
 def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """Called by NumPy for a ufunc with a LazyTensor among its operands."""
     if not isinstance(getattr(ufunc, "__name__", None), str) or not isinstance(method, str):
-        raise TypeError(
-            with_location(
-                f"__array_ufunc__: ufunc is {ufunc!r}, method is {method!r}. A ufunc and the name "
-                "of a method are required."
-            )
+        raise type_error(
+            f"__array_ufunc__: ufunc is {ufunc!r}, method is {method!r}. A ufunc and the name "
+            "of a method are required."
         )
     function = _functions.get(ufunc, _unknown)
     if function is _unknown:
@@ -101,11 +99,9 @@ def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: A
     is_call = isinstance(args, (tuple, list)) and isinstance(kwargs, dict)
     is_call = is_call and all(isinstance(name, str) for name in kwargs)
     if not isinstance(getattr(func, "__name__", None), str) or not is_call:
-        raise TypeError(
-            with_location(
-                f"__array_function__: func is {func!r}, args are {args!r}, kwargs are {kwargs!r}. "
-                "A function of NumPy, a tuple and a dict are required."
-            )
+        raise type_error(
+            f"__array_function__: func is {func!r}, args are {args!r}, kwargs are {kwargs!r}. "
+            "A function of NumPy, a tuple and a dict are required."
         )
     try:
         module = func.__module__ or ""

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, index_error, value_error
 
 _VALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid"
 
@@ -75,14 +75,12 @@ class FlatIterator:
     def __setitem__(self, index: Any, value: Any) -> None:
         self._position = 0
         if isinstance(index, tuple) and not index:
-            raise IndexError(
-                with_location("Assigning to a flat iterator with a 0-D index is not supported.")
-            )
+            raise index_error("Assigning to a flat iterator with a 0-D index is not supported.")
         view = self.lazy_tensor
         key = self._key(index)
         places = view[key]
         if isinstance(key, int) and getattr(value, "ndim", 0) + isinstance(value, (list, tuple)):
-            raise ValueError(with_location("Error setting single item of array: one is required."))
+            raise value_error("Error setting single item of array: one is required.")
         if places.size:
             try:
                 view[key] = self._spread(value, places)
@@ -90,7 +88,7 @@ class FlatIterator:
                 if not isinstance(key, int):
                     raise
                 message = "Error setting single item of array: the number is out of bounds."
-                raise ValueError(with_location(message)) from None
+                raise value_error(message) from None
 
     def _spread(self, value: Any, places: LazyTensor) -> Any:
         """The values, again and again, as many as there are places."""
@@ -104,11 +102,9 @@ class FlatIterator:
 
         if isinstance(index, tuple):
             if len(index) > 1:
-                raise IndexError(
-                    with_location(
-                        "too many indices for flat iterator: flat iterator is 1-dimensional, "
-                        f"but {len(index)} were indexed."
-                    )
+                raise index_error(
+                    "too many indices for flat iterator: flat iterator is 1-dimensional, "
+                    f"but {len(index)} were indexed."
                 )
             index = index[0] if index else ...
         if index is ... or isinstance(index, slice):
@@ -124,17 +120,15 @@ class FlatIterator:
             self._warn_of_numbers()
             return int(index)
         if index is None or isinstance(index, str):
-            raise IndexError(with_location(f"{_VALID} indices, not {index!r}."))
+            raise index_error(f"{_VALID} indices, not {index!r}.")
         if isinstance(index, list):
             return self._listed(index)
         if getattr(getattr(index, "dtype", None), "kind", "") == "b":
             if index.shape != (len(self),):
-                raise IndexError(
-                    with_location(
-                        "boolean index did not match indexed flat iterator along axis 0; size of "
-                        f"axis is {len(self)} but size of corresponding boolean axis is "
-                        f"{index.shape}."
-                    )
+                raise index_error(
+                    "boolean index did not match indexed flat iterator along axis 0; size of "
+                    f"axis is {len(self)} but size of corresponding boolean axis is "
+                    f"{index.shape}."
                 )
             return index
         if hasattr(index, "__array__") or hasattr(index, "dtype"):
@@ -146,10 +140,8 @@ class FlatIterator:
 
         array = np.asarray(index)
         if array.dtype == bool:
-            raise IndexError(
-                with_location(
-                    f"boolean indices for iterators are not supported: {index}. Make it an array."
-                )
+            raise index_error(
+                f"boolean indices for iterators are not supported: {index}. Make it an array."
             )
         if array.dtype.kind == "f" and array.size:
             self._warn_of_numbers()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 
 
 def described(array: Any) -> str:
@@ -28,9 +28,7 @@ def refuse_masked(value: Any, what: str) -> None:
         elif isinstance(one, dict):
             waiting += one.values()
         elif isinstance(one, np.ma.MaskedArray):
-            raise TypeError(
-                with_location(
-                    f"{what} is given a masked array, {described(one)}, whose mask would be lost. "
-                    "An array without one is required: x.filled(…) or x.compressed()."
-                )
+            raise type_error(
+                f"{what} is given a masked array, {described(one)}, whose mask would be lost. "
+                "An array without one is required: x.filled(…) or x.compressed()."
             )

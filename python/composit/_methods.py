@@ -8,7 +8,7 @@ import composit._core as _core
 from composit import _dispatch
 from composit import numpy as cnp
 from composit._attaching import attach
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 
 
 def _reshape(
@@ -40,11 +40,9 @@ def _astype(
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(with_location(f"astype: {error}")) from None
         if not fits:
-            raise TypeError(
-                with_location(
-                    f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
-                    f"according to the rule {casting!r}"
-                )
+            raise type_error(
+                f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
+                f"according to the rule {casting!r}"
             )
     return cnp.astype(self, dtype, copy=copy)
 
@@ -65,9 +63,7 @@ def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
 def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """The values, evaluated now."""
     if copy is False:
-        raise ValueError(
-            with_location("a LazyTensor has no memory to share: copy=False is not possible.")
-        )
+        raise value_error("a LazyTensor has no memory to share: copy=False is not possible.")
     values = self.taken_out()
     return values if dtype is None else _core.called(values.astype, dtype, copy=False)
 
@@ -92,9 +88,7 @@ def _item(self: LazyTensor, *args: Any) -> Any:
 
 def _index(self: LazyTensor) -> int:
     if self.ndim != 0 or self.dtype.kind not in "iu":
-        raise TypeError(
-            with_location("only integer scalar arrays can be converted to a scalar index")
-        )
+        raise type_error("only integer scalar arrays can be converted to a scalar index")
     return int(self.evaluated())
 
 
@@ -132,8 +126,7 @@ def _str(self: LazyTensor) -> str:
 
 def _format(self: LazyTensor, specification: str) -> str:
     if specification and self.ndim:
-        message = "unsupported format string passed to numpy.ndarray.__format__"
-        raise TypeError(with_location(message))
+        raise type_error("unsupported format string passed to numpy.ndarray.__format__")
     return format(_item(self), specification) if specification else _str(self)
 
 

@@ -11,7 +11,7 @@ import composit._core as _core
 from composit import devices
 from composit import numpy as cnp
 from composit._attaching import attach
-from composit._core import LazyScalar, LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, type_error, value_error, with_location
 
 _class = type
 
@@ -57,7 +57,7 @@ def _imag(self: LazyTensor) -> LazyTensor:
 
 def _write_imag(self: LazyTensor, value: Any) -> None:
     if self.dtype.kind != "c":
-        raise TypeError(with_location("array does not have imaginary part to set"))
+        raise type_error("array does not have imaginary part to set")
     self.imag[...] = value
 
 
@@ -70,7 +70,7 @@ def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> Any:
     # The array of a subclass of NumPy's holds values, and so do records: they are NumPy's own.
     if type is not None and type is not LazyTensor and type is not cnp.ndarray:
         if not (isinstance(type, _class) and issubclass(type, np.ndarray)):
-            raise TypeError(with_location("Type must be a sub-type of ndarray type"))
+            raise type_error("Type must be a sub-type of ndarray type")
         array = _values("view", self)
         return array.view(type) if dtype is None else array.view(dtype, type)
     if dtype is not None and cnp._by_numpy.is_other_dtype(dtype):
@@ -104,10 +104,10 @@ def _resize(self: LazyTensor, *new_shape: Any, refcheck: Any = True) -> None:
         return
     shape = _core.integers(given)
     if any(length < 0 for length in shape):
-        raise ValueError(with_location(f"resize: negative dimensions not allowed: {shape}."))
+        raise value_error(f"resize: negative dimensions not allowed: {shape}.")
     if self.base is not None:
         message = "resize: cannot resize this array: it does not own its data. Take a copy of it."
-        raise ValueError(with_location(message))
+        raise value_error(message)
     line, count = cnp.ravel(self), math.prod(shape)
     if count > line.size:
         line = cnp.concatenate([line, cnp.zeros(count - line.size, self.dtype)])
@@ -150,10 +150,9 @@ def _array_of(value: Any) -> Any:
 def _set_flags(self: LazyTensor, write: Any = None, align: Any = None, uic: Any = None) -> None:
     """Sets flags.writeable. Tensors are always aligned, and copy nothing back."""
     if uic:
-        raise ValueError(with_location("cannot set WRITEBACKIFCOPY flag to True"))
+        raise value_error("cannot set WRITEBACKIFCOPY flag to True")
     if align is not None and not align:
-        message = "setflags: align is False. Tensors are always aligned: True is required."
-        raise ValueError(with_location(message))
+        raise value_error("setflags: align is False. Tensors are always aligned: True is required.")
     if write is not None:
         self.flags.writeable = write
 
@@ -248,7 +247,7 @@ class Flags:
         root: Any = self._tensor.root()
         is_allowed = not value or (root is None or root.is_writeable)
         if isinstance(self._tensor, LazyScalar) or not is_allowed:
-            raise ValueError(with_location("cannot set WRITEABLE flag to True of this array"))
+            raise value_error("cannot set WRITEABLE flag to True of this array")
         self._tensor.is_writeable = bool(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -314,7 +313,7 @@ _exported: weakref.WeakKeyDictionary[LazyTensor, Any] = weakref.WeakKeyDictionar
 def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:
     """The same values on a device; itself where it lies there."""
     if stream is not None:
-        raise ValueError(with_location("to_device: a stream is given. None is required."))
+        raise value_error("to_device: a stream is given. None is required.")
     return devices.moved(self, device)
 
 
@@ -333,11 +332,9 @@ def _array_namespace(self: LazyTensor, *, api_version: str | None = None) -> Any
     """composit.numpy."""
     versions = (None, "2021.12", "2022.12", "2023.12", "2024.12")
     if api_version not in versions:
-        raise ValueError(
-            with_location(
-                f"__array_namespace__: version {api_version!r} of the array API is not known. "
-                f"One of {versions[1:]} is required."
-            )
+        raise value_error(
+            f"__array_namespace__: version {api_version!r} of the array API is not known. "
+            f"One of {versions[1:]} is required."
         )
     return cnp
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import type_error
 from composit.evaluation import as_tensor
 
 # What a function is called with, by what kernels hold: exactly the same numbers.
@@ -22,12 +22,10 @@ def operation(function: Callable[..., Any], result: Any) -> Callable[..., Any]:
     """`function` of NumPy arrays as an operation on tensors, of which nothing is known but the
     types of its results."""
     if result is None:
-        raise TypeError(
-            with_location(
-                "wrap_as_operation: opaque=True without `result`. The result's (shape, dtype) is "
-                "required, a list of such pairs for several results, or a function of the operands "
-                "that returns them."
-            )
+        raise type_error(
+            "wrap_as_operation: opaque=True without `result`. The result's (shape, dtype) is "
+            "required, a list of such pairs for several results, or a function of the operands "
+            "that returns them."
         )
     numbers: dict[Any, int] = {}
 
@@ -89,10 +87,8 @@ def _type(stated: Any) -> Type:
     if hasattr(stated, "shape") and hasattr(stated, "dtype"):
         return tuple(stated.shape), np.dtype(stated.dtype)
     if not isinstance(stated, tuple) or len(stated) != 2:
-        raise TypeError(
-            with_location(
-                f"wrap_as_operation: result is {stated!r}. A pair (shape, dtype) is required."
-            )
+        raise type_error(
+            f"wrap_as_operation: result is {stated!r}. A pair (shape, dtype) is required."
         )
     shape, dtype = stated
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from composit._core import with_location
+from composit._core import value_error
 
 
 class _BrokenOutline(Exception):
@@ -40,7 +40,7 @@ class Outline:
         except (_BrokenOutline, RecursionError) as error:
             why = error if isinstance(error, _BrokenOutline) else "it is nested too deep"
             message = f"{where}: its outline is broken: {why}. {required} is required."
-        raise ValueError(with_location(message))
+        raise value_error(message)
 
     def refuse(self, place: str, what: str) -> NoReturn:
         """For `rebuild`, where the outline is wrong."""

@@ -18,9 +18,7 @@ def register(backend: Any) -> Any:
     Kernels that it refuses run on the interpreter."""
     name = getattr(backend, "name", None)
     if not isinstance(name, str):
-        raise TypeError(
-            _core.with_location(f"register: the back end's name is {name!r}. A text is required.")
-        )
+        raise _core.type_error(f"register: the back end's name is {name!r}. A text is required.")
     _core.backends.register(backend)
     return backend
 

@@ -10,7 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, devices, with_location
+from composit._core import (
+    LazyTensor,
+    devices,
+    runtime_error,
+    type_error,
+    value_error,
+    with_location,
+)
 from composit.evaluation import as_tensor, check_function, options
 from composit.functional import _Traced
 from composit.structure import distinct_names_of, flatten, names_of
@@ -184,11 +191,9 @@ class CompiledFunction:
                     found.setdefault(place, repr(array.name or "an argument"))
         if len(found) > 1:
             (first, one), (second, other), *_ = found.items()
-            raise RuntimeError(
-                with_location(
-                    f"{self._name}: {one} is on {first} and {other} on {second}. Arguments of one "
-                    "device are required: move one of them with .to(device)."
-                )
+            raise runtime_error(
+                f"{self._name}: {one} is on {first} and {other} on {second}. Arguments of one "
+                "device are required: move one of them with .to(device)."
             )
         return next(iter(found), None)
 
@@ -245,11 +250,9 @@ class CompiledFunction:
         found: list[int] = []
         for place in self._donate:
             if place >= len(numbered):
-                raise ValueError(
-                    with_location(
-                        f"{self._name}: argument {place} is donated, but {len(numbered)} are "
-                        "given. Places of arguments are required."
-                    )
+                raise value_error(
+                    f"{self._name}: argument {place} is donated, but {len(numbered)} are "
+                    "given. Places of arguments are required."
                 )
             leaves, _ = flatten((numbered[place],))
             found += [sum(is_array[:leaf]) for leaf in leaves if is_array[leaf]]
@@ -257,11 +260,9 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         if named:
-            raise TypeError(
-                with_location(
-                    f"{self._name}: arguments are given by name: {', '.join(named)}. "
-                    "Compiled functions take them by position only."
-                )
+            raise type_error(
+                f"{self._name}: arguments are given by name: {', '.join(named)}. "
+                "Compiled functions take them by position only."
             )
         result = self._calls(*args) if self._device is None else NotImplemented
         return self._call_slowly(args) if result is NotImplemented else result
@@ -274,10 +275,8 @@ class CompiledFunction:
         arrays = [leaf for leaf in leaves if _is_array(leaf)]
         if self._is_fixed and self._latest and signature not in self.specialisations:
             self._latest(arrays)  # the core's message names the argument that does not fit
-            raise TypeError(
-                with_location(
-                    f"{self._name}: the arguments do not have the structure of the examples."
-                )
+            raise type_error(
+                f"{self._name}: the arguments do not have the structure of the examples."
             )
         specialised = self._specialised(args, signature, leaves, rebuild)
         if signature[-1] is not None:
@@ -403,18 +402,13 @@ def compile(
     `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
-        raise ValueError(
-            with_location(
-                f"compile: donate is {donate!r}. Places of arguments, integers from 0, are "
-                "required."
-            )
+        raise value_error(
+            f"compile: donate is {donate!r}. Places of arguments, integers from 0, are required."
         )
     for what, most in (("bytes", most_bytes), ("nodes", most_nodes)):
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise ValueError(
-                with_location(
-                    f"compile: most_{what} is {most!r}. A number of {what} from 0 is required."
-                )
+            raise value_error(
+                f"compile: most_{what} is {most!r}. A number of {what} from 0 is required."
             )
     places = tuple(dict.fromkeys(places))
     run_options = options(

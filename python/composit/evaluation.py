@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy.creation import asarray
 
 
@@ -58,13 +58,9 @@ def options(
     check_positive("threads", threads)
     check_positive("bytes_of_part", bytes_of_part, "bytes")
     if not isinstance(backend, str):
-        raise TypeError(
-            with_location(f"backend: {backend!r} is not a name. A back end's name is required.")
-        )
+        raise type_error(f"backend: {backend!r} is not a name. A back end's name is required.")
     if pipeline is not None and not isinstance(pipeline, _core.Pipeline):
-        raise TypeError(
-            with_location(f"pipeline: {pipeline!r}. A composit.pipeline.Pipeline is required.")
-        )
+        raise type_error(f"pipeline: {pipeline!r}. A composit.pipeline.Pipeline is required.")
     return _core.Options(
         backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "",
         bytes_of_part or 0, pipeline=pipeline,
@@ -100,17 +96,13 @@ def get_threads() -> int:
 def check_positive(name: str, count: Any, unit: str = "threads") -> None:
     """ValueError unless `count` is None or can be a number of `unit`."""
     if count is not None and (not isinstance(count, int) or not 1 <= count < 2**31):
-        raise ValueError(
-            with_location(f"{name}: {count!r} {unit}. A positive integer or None is required.")
-        )
+        raise value_error(f"{name}: {count!r} {unit}. A positive integer or None is required.")
 
 
 def check_function(name: str, function: Any) -> None:
     """TypeError unless `function` can be called."""
     if not callable(function):
-        raise TypeError(
-            with_location(f"{name}: {function!r} is not a function, which is required.")
-        )
+        raise type_error(f"{name}: {function!r} is not a function, which is required.")
 
 
 def as_tensor(value: Any) -> LazyTensor:
@@ -143,11 +135,9 @@ def evaluate(
     if type(last) is not LazyTensor and inputs is None and isinstance(last, Mapping):
         *tensors, inputs = tensors  # type: ignore[assignment]
     if inputs is not None and not isinstance(inputs, Mapping):
-        raise TypeError(
-            with_location(f"evaluate: inputs is {inputs!r}. A mapping from tensors is required.")
-        )
+        raise type_error(f"evaluate: inputs is {inputs!r}. A mapping from tensors is required.")
     if cache is not None and not isinstance(cache, Cache):
-        raise TypeError(with_location(f"evaluate: cache is {cache!r}. A Cache is required."))
+        raise type_error(f"evaluate: cache is {cache!r}. A Cache is required.")
     outputs = [x if type(x) is LazyTensor else as_tensor(x) for x in tensors]
     targets = outputs
     if inputs or cache:
@@ -172,18 +162,14 @@ def _with_values(outputs: list[Any], inputs: Mapping[Any, Any], cache: Cache | N
     given, constants = [], []
     for tensor, value in inputs.items():
         if not isinstance(tensor, LazyTensor):
-            raise TypeError(
-                with_location(f"evaluate: {tensor!r} is given a value. A tensor is required.")
-            )
+            raise type_error(f"evaluate: {tensor!r} is given a value. A tensor is required.")
         constant = as_tensor(np.asarray(value))
         may_cast = np.can_cast(constant.dtype, tensor.dtype, "same_kind")
         if constant.shape != tensor.shape or not may_cast:
-            raise ValueError(
-                with_location(
-                    f"evaluate: {tensor.describe()} is given {constant.dtype}"
-                    f"{list(constant.shape)}. Its shape, and a dtype that casts to its own, are "
-                    "required."
-                )
+            raise value_error(
+                f"evaluate: {tensor.describe()} is given {constant.dtype}"
+                f"{list(constant.shape)}. Its shape, and a dtype that casts to its own, are "
+                "required."
             )
         given.append(tensor)
         constants.append(_core.numpy.astype(constant, tensor.dtype))

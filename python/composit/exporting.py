@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import type_error
 from composit._mismatch import wrong
 from composit.compilation import CompiledFunction
 
@@ -31,13 +31,11 @@ def export(
         raise TypeError(wrong(functions, "A sequence of functions made by composit.compile"))
     for function in functions:
         if not isinstance(function, CompiledFunction):
-            raise TypeError(
-                with_location(
-                    f"export: {function!r} is not a function made by composit.compile, "
-                    "which is required."
-                )
+            raise type_error(
+                f"export: {function!r} is not a function made by composit.compile, "
+                "which is required."
             )
     if not isinstance(name, str):
-        raise TypeError(with_location(f"export: {name!r} is not a name, which is required."))
+        raise type_error(f"export: {name!r} is not a name, which is required.")
     cores = [function.core for function in functions]
     return _core.export_cpp_project(cores, os.fspath(path), name, main_text)

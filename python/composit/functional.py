@@ -8,7 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import (
+    LazyTensor,
+    not_supported,
+    type_error,
+    value_error,
+    with_location,
+)
 from composit.evaluation import as_tensor, check_function
 from composit.numpy.manipulation import broadcast_to, moveaxis
 from composit.structure import Rebuild, flatten, outline, spread
@@ -47,21 +53,17 @@ class _Traced:
         """TypeError unless the function returned what it may."""
         if result is None:
             function = getattr(self.function, "__name__", "the function")
-            raise TypeError(
-                with_location(
-                    f"{self.name}: {function} returned None. A tensor, or a tuple, list or "
-                    "dictionary of them, is required."
-                )
+            raise type_error(
+                f"{self.name}: {function} returned None. A tensor, or a tuple, list or "
+                "dictionary of them, is required."
             )
 
     def _parted(self, result: Any) -> tuple[Any, Any]:
         if isinstance(result, (tuple, list)) and len(result) == 2:
             return result[0], result[1]
-        raise TypeError(
-            with_location(
-                f"{self.name}: with has_aux=True the function returned {_described(result)}. "
-                "A pair, (result, auxiliary data), is required."
-            )
+        raise type_error(
+            f"{self.name}: with has_aux=True the function returned {_described(result)}. "
+            "A pair, (result, auxiliary data), is required."
         )
 
     def aux(self, tensors: list[LazyTensor]) -> Any:
@@ -80,12 +82,10 @@ class _TracedScalar(_Traced):
 
     def check(self, result: Any) -> None:
         if result is None or isinstance(result, (tuple, list, dict)):
-            raise TypeError(
-                with_location(
-                    "Gradient only defined for scalar-output functions. Output was "
-                    f"{_described(result)}. A function of (value, auxiliary data) needs "
-                    "has_aux=True."
-                )
+            raise type_error(
+                "Gradient only defined for scalar-output functions. Output was "
+                f"{_described(result)}. A function of (value, auxiliary data) needs "
+                "has_aux=True."
             )
 
 
@@ -107,10 +107,8 @@ def _numbers(name: str, argnums: Any) -> tuple[int, ...]:
         several = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
         return tuple(operator.index(number) for number in several)
     except TypeError:
-        raise TypeError(
-            with_location(
-                f"{name}: argnums is {argnums!r}. An integer or a tuple of integers is required."
-            )
+        raise type_error(
+            f"{name}: argnums is {argnums!r}. An integer or a tuple of integers is required."
         ) from None
 
 
@@ -142,10 +140,8 @@ def _chosen(
     try:
         return tuple(args[number] for number in numbers)
     except IndexError:
-        raise ValueError(
-            with_location(
-                f"{name}: argnums {argnums} for {len(args)} arguments. They must be in range."
-            )
+        raise value_error(
+            f"{name}: argnums {argnums} for {len(args)} arguments. They must be in range."
         ) from None
 
 
@@ -183,18 +179,15 @@ def grad(
 
 def _check_structures(what: str, structure: str, other: str, others: str) -> None:
     if structure != others:
-        text = f"{what} the structure {structure}, {other} {others}. They must be equal."
-        raise TypeError(with_location(text))
+        raise type_error(f"{what} the structure {structure}, {other} {others}. They must be equal.")
 
 
 def _listed(what: str, given: Any) -> tuple[Any, ...]:
     """The arguments of jvp as a tuple."""
     if not isinstance(given, (tuple, list)):
-        raise TypeError(
-            with_location(
-                f"jvp: {what} is {_described(given)}. A tuple or list, with one entry for each "
-                "argument, is required."
-            )
+        raise type_error(
+            f"jvp: {what} is {_described(given)}. A tuple or list, with one entry for each "
+            "argument, is required."
         )
     return tuple(given)
 
@@ -251,17 +244,13 @@ def vmap(
     has None in out_axes."""
     check_function("vmap", fun)
     if axis_name is not None:
-        raise NotSupported(
-            with_location(
-                f"vmap: axis_name={axis_name!r} is not supported: there are no collective "
-                "operations. Leave it out."
-            )
+        raise not_supported(
+            f"vmap: axis_name={axis_name!r} is not supported: there are no collective "
+            "operations. Leave it out."
         )
     if axis_size is not None and (not isinstance(axis_size, int) or axis_size < 0):
-        raise TypeError(
-            with_location(
-                f"vmap: axis_size is {axis_size!r}. An integer from 0, or None, is required."
-            )
+        raise type_error(
+            f"vmap: axis_size is {axis_size!r}. An integer from 0, or None, is required."
         )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
@@ -269,11 +258,9 @@ def vmap(
     @functools.wraps(fun)
     def batched(*args: Any, **options: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(
-                with_location(
-                    f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments. "
-                    "One for each is required."
-                )
+            raise value_error(
+                f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments. "
+                "One for each is required."
             )
         tensors, rebuild = _arguments((args, options))
         axes = spread("vmap: in_axes", in_axes, args) + spread("vmap: in_axes", 0, options)
@@ -289,11 +276,9 @@ def _check_lengths(axis_size: int, tensors: list[LazyTensor], axes: list[int | N
         if axis is None or not -tensor.ndim <= axis < tensor.ndim:
             continue  # the core refuses an axis that is out of range
         if tensor.shape[axis] != axis_size:
-            raise ValueError(
-                with_location(
-                    f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} "
-                    f"is mapped over axis {axis}. They must have the same length."
-                )
+            raise value_error(
+                f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} "
+                f"is mapped over axis {axis}. They must have the same length."
             )
 
 
@@ -356,9 +341,7 @@ def _check_same_for_all(
     others = [_core.input("other", x.dtype, x.shape) for x in varying]
     for leaf, axis in zip(leaves, out_axes):
         if axis is None and _core.substitute([leaf], varying, others)[0].node != leaf.node:
-            raise ValueError(
-                with_location(
-                    f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that "
-                    "depends on a mapped argument. An axis is required."
-                )
+            raise value_error(
+                f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that "
+                "depends on a mapped argument. An axis is required."
             )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, type_error
 from composit.evaluation import as_tensor, check_function
 from composit.structure import flatten, outline
 
@@ -16,11 +16,9 @@ def _bound(name: str, value: Any, function: str = "fori_loop") -> int:
     try:
         return operator.index(value)
     except (NotSupported, ValueError):  # it depends on placeholders
-        raise NotSupported(
-            with_location(
-                f"{function}: {name} is a tensor that has no value yet. The number of iterations "
-                "is part of the program: an integer is required."
-            )
+        raise not_supported(
+            f"{function}: {name} is a tensor that has no value yet. The number of iterations "
+            "is part of the program: an integer is required."
         ) from None
     except TypeError:
         what = (
@@ -28,9 +26,7 @@ def _bound(name: str, value: Any, function: str = "fori_loop") -> int:
             if isinstance(value, LazyTensor)
             else repr(value)
         )
-        raise TypeError(
-            with_location(f"{function}: {name} is {what}. An integer is required.")
-        ) from None
+        raise type_error(f"{function}: {name} is {what}. An integer is required.") from None
 
 
 def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
@@ -91,9 +87,7 @@ def scan(
     def body(carry: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
         made = f(rebuild(carry), rebuild_row(row))
         if not isinstance(made, (tuple, list)) or len(made) != 2:
-            raise TypeError(
-                with_location(f"scan: f returned {outline(made)}. A pair (carry, y) is required.")
-            )
+            raise type_error(f"scan: f returned {outline(made)}. A pair (carry, y) is required.")
         _check_structure("scan: f takes a carry", structure, made[0])
         given, build = flatten(made[1])
         rebuild_y[:] = [build]
@@ -105,11 +99,9 @@ def scan(
 
 def _check_structure(what: str, structure: Any, result: Any) -> None:
     if outline(result) != structure:
-        raise TypeError(
-            with_location(
-                f"{what} of the structure {structure} and returns {outline(result)}. They must be "
-                "equal."
-            )
+        raise type_error(
+            f"{what} of the structure {structure} and returns {outline(result)}. They must be "
+            "equal."
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error
 from composit._core.mosaic import Kernel as _CoreKernel
 from composit._core.mosaic import Machine, Memory, Operand, PlannedBuffer, TiledTensor, TileLevel
 from composit.evaluation import _threads, as_tensor, check_positive
@@ -31,11 +31,9 @@ class Schema:
     def __init__(self, tiles: Mapping[Any, Any] | None = None) -> None:
         self._core = _core.mosaic.Schema()
         if tiles is not None and not isinstance(tiles, Mapping):
-            raise TypeError(
-                with_location(
-                    f"Schema: {tiles!r} is not a mapping. Tiles by tensor, or by a tensor's name, "
-                    "are required."
-                )
+            raise type_error(
+                f"Schema: {tiles!r} is not a mapping. Tiles by tensor, or by a tensor's name, "
+                "are required."
             )
         for tensor, levels in (tiles or {}).items():
             view = _levels(levels)
@@ -44,10 +42,8 @@ class Schema:
             elif isinstance(tensor, LazyTensor):
                 self._core.tile_tensor(tensor, view)
             else:
-                raise TypeError(
-                    with_location(
-                        f"Schema: {tensor!r} is neither a tensor nor a name. One is required."
-                    )
+                raise type_error(
+                    f"Schema: {tensor!r} is neither a tensor nor a name. One is required."
                 )
 
     @classmethod
@@ -79,7 +75,7 @@ class Schema:
     def diff(self, other: Schema) -> str:
         """What `other` has otherwise: "- x: …" lines of this one, "+ x: …" lines of the other."""
         if not isinstance(other, Schema):
-            raise TypeError(with_location(f"diff: {other!r} is not a Schema, which is required."))
+            raise type_error(f"diff: {other!r} is not a Schema, which is required.")
         return _core.mosaic.Schema.diff(self._core, other._core)
 
     def __eq__(self, other: object) -> bool:
@@ -103,10 +99,8 @@ def _levels(levels: Any) -> list[TileLevel]:
             return each
         if all(isinstance(length, int) for length in each):
             return [TileLevel("tile", each)] if each else []
-    raise TypeError(
-        with_location(
-            f"Schema: {levels!r} are no tiles. A shape, or a list of TileLevel, is required."
-        )
+    raise type_error(
+        f"Schema: {levels!r} are no tiles. A shape, or a list of TileLevel, is required."
     )
 
 
@@ -234,9 +228,7 @@ class Program:
             leaves, values = list(what[0]), list(what[0].values())
             for leaf in leaves:
                 if not isinstance(leaf, LazyTensor):
-                    raise TypeError(
-                        with_location(f"evaluate: {leaf!r} is not a tensor, which is required.")
-                    )
+                    raise type_error(f"evaluate: {leaf!r} is not a tensor, which is required.")
             return _one_or_all(self._core.evaluate_values(leaves, values))
         return _one_or_all(self._core.evaluate_tensors([as_tensor(tensor) for tensor in what]))
 
@@ -294,11 +286,9 @@ class Program:
         check_positive("explain", runs, "runs")
         is_measured = bool(arrays) if measure is None else measure
         if is_measured and len(arrays) != len(self.inputs):
-            raise TypeError(
-                with_location(
-                    f"explain: {len(arrays)} arrays given to measure with. "
-                    f"{len(self.inputs)} are required."
-                )
+            raise type_error(
+                f"explain: {len(arrays)} arrays given to measure with. "
+                f"{len(self.inputs)} are required."
             )
         rows = self._core.explain(list(arrays), is_measured, runs)
         return Explanation(

@@ -9,7 +9,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _opaque, _public_names
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, type_error
 from composit._mismatch import wrong
 from composit.evaluation import as_tensor, check_function
 from composit.numpy.manipulation import astype
@@ -32,12 +32,10 @@ def _trace(function: Any, name: str, parameters: list[LazyTensor], call: Any) ->
         # The line within the function says more than that of the call.
         line = re.search(r"( \[[^\[\]]+:\d+\])?$", str(error))[0]  # type: ignore[index]
         text = str(error).removesuffix(line)
-        raise NotSupported(
-            with_location(
-                f"wrap_as_operation: {name} cannot be traced: {text.rstrip('.')}. Operations "
-                "on the arguments must be functions of NumPy that composit has, and may not ask "
-                f"for their values.{line}"
-            )
+        raise not_supported(
+            f"wrap_as_operation: {name} cannot be traced: {text.rstrip('.')}. Operations "
+            "on the arguments must be functions of NumPy that composit has, and may not ask "
+            f"for their values.{line}"
         ) from error
 
 
@@ -60,11 +58,9 @@ def wrap_as_operation(*, opaque: bool = False, result: Any = None) -> Any:
             return [len(np.trim_zeros(row)) for row in x]
     """
     if not opaque and result is not None:
-        raise TypeError(
-            with_location(
-                "wrap_as_operation: `result` without opaque=True. Only opaque operations have to "
-                "be told."
-            )
+        raise type_error(
+            "wrap_as_operation: `result` without opaque=True. Only opaque operations have to "
+            "be told."
         )
 
     def decorate(function: Any) -> Any:

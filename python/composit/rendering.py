@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error, with_location
 from composit.labels import label_of
 
 FORMATS = ("svg", "png", "pdf", "dot")
@@ -66,9 +66,7 @@ def rendered(digraph: Any, file_name: str | None, format: str) -> None:
 
 def checked_format(format: Any) -> str:
     if format not in FORMATS:
-        raise ValueError(
-            with_location(f"visualize: format is {format!r}. One of {FORMATS} is required.")
-        )
+        raise value_error(f"visualize: format is {format!r}. One of {FORMATS} is required.")
     return format
 
 

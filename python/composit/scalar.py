@@ -9,7 +9,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import type_error, value_error
 from composit._core.scalar import Expr, Row, all_rows, find_row
 from composit._mismatch import wrong
 from composit.numpy._ufunc import Ufunc
@@ -47,18 +47,14 @@ def register(
         if not isinstance(each, str):
             raise TypeError(wrong(each, "A text"))
         if not each.isidentifier() or keyword.iskeyword(each):
-            raise ValueError(
-                with_location(
-                    f"register: {each!r} cannot name a function. An identifier is required."
-                )
+            raise value_error(
+                f"register: {each!r} cannot name a function. An identifier is required."
             )
         existing = getattr(cnp, each, None)
         is_own = isinstance(existing, Ufunc) and _core.scalar.is_user_row(existing.row)
         if existing is not None and not is_own:
-            raise ValueError(
-                with_location(
-                    f"register: {each!r} is a name of composit.numpy. Another one is required."
-                )
+            raise value_error(
+                f"register: {each!r} is a name of composit.numpy. Another one is required."
             )
     arity = _arity(value)
     row = _core.scalar.register_row(
@@ -103,11 +99,9 @@ def _arity(value: Any) -> int:
         parameter.kind not in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)
         for parameter in parameters
     ):
-        raise TypeError(
-            with_location(
-                f"register: value is {value!r}. A function of one or more positional arguments is "
-                "required."
-            )
+        raise type_error(
+            f"register: value is {value!r}. A function of one or more positional arguments is "
+            "required."
         )
     return len(parameters)
 

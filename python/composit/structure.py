@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error, value_error
 
 Rebuild = Callable[[list[Any]], Any]
 
@@ -113,11 +113,9 @@ def spread(name: str, prefix: Any, value: Any) -> list[int | None]:
     if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
         return [prefix] * len(flatten(value)[0])
     if not isinstance(prefix, (tuple, list, dict)):
-        raise TypeError(
-            with_location(
-                f"{name}: {prefix!r} is not an axis. An integer, None, or a structure of them is "
-                "required."
-            )
+        raise type_error(
+            f"{name}: {prefix!r} is not an axis. An integer, None, or a structure of them is "
+            "required."
         )
     pairs: list[tuple[Any, Any]] = []
     if isinstance(prefix, dict) and isinstance(value, dict) and prefix.keys() == value.keys():
@@ -125,10 +123,8 @@ def spread(name: str, prefix: Any, value: Any) -> list[int | None]:
     elif type(prefix) is type(value) is not dict and len(prefix) == len(value):
         pairs = list(zip(prefix, value))
     else:
-        raise ValueError(
-            with_location(
-                f"{name}: {prefix!r} is given for the structure {outline(value)}. "
-                "One that begins the same is required."
-            )
+        raise value_error(
+            f"{name}: {prefix!r} is given for the structure {outline(value)}. "
+            "One that begins the same is required."
         )
     return [axis for part, item in pairs for axis in spread(name, part, item)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import type_error
 from composit.evaluation import as_tensor
 from composit.rendering import FORMATS as FORMATS
 from composit.rendering import checked_format, graphviz_package, rendered, svg_of, visualize_graph
@@ -45,9 +45,7 @@ def visualize(
         )  # fmt: skip
     options.pop("timeout", None)
     if options:
-        raise TypeError(
-            with_location(f"visualize() got an unexpected keyword argument {min(options)!r}")
-        )
+        raise type_error(f"visualize() got an unexpected keyword argument {min(options)!r}")
     from composit.drawing import drawn
 
     make = graphviz_package().Digraph if graphviz_graph is None else lambda: graphviz_graph

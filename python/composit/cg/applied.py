@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, type_error
 from composit._libraries import Library, register
 from composit.cg.function import Operator
 from composit.cg.node import Node, get_all_nodes, get_input_nodes
@@ -118,11 +118,9 @@ class Applied(Operator):
         if isinstance(result, (list, tuple)):
             parts = list(_parts(result))
             if not parts:
-                raise TypeError(
-                    with_location(
-                        f"{self.functional_name}: what call returns is {described(result)}. An "
-                        "array is required."
-                    )
+                raise type_error(
+                    f"{self.functional_name}: what call returns is {described(result)}. An "
+                    "array is required."
                 )
             self._result = _changed(result, lambda value: None)
             self._part = self._part or parts[0]
@@ -156,12 +154,10 @@ def refuse_numbers(nodes: list[Node]) -> None:
             isinstance(leaf.ref, Constant) for leaf in get_input_nodes(child)
         ):
             continue
-        raise NotSupported(
-            with_location(
-                f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, "
-                "by which nothing is differentiated. An array operand, or its value (x.value), "
-                "which counts as a constant, is required."
-            )
+        raise not_supported(
+            f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, "
+            "by which nothing is differentiated. An array operand, or its value (x.value), "
+            "which counts as a constant, is required."
         )
 
 
@@ -214,11 +210,9 @@ def _taken(
     """The names of operands, the arguments with places of them, and the operands: nodes, inputs and
     tensors wherever they stand, and what the function needs; arrays if there is nothing else."""
     if options.get("out") is not None:
-        raise TypeError(
-            with_location(
-                f"{kind.role()}: out is {described(options['out'])}. Nothing is required: a node "
-                "has no memory that could be written to."
-            )
+        raise type_error(
+            f"{kind.role()}: out is {described(options['out'])}. Nothing is required: a node "
+            "has no memory that could be written to."
         )
     names = _names_of_arguments(kind, len(arguments))
     needed = _count_of_operands(kind, arguments)

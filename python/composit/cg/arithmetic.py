@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.cg import protocols
 from composit.cg.values import described, is_array
 
@@ -184,15 +184,13 @@ class Arithmetic:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(with_location(f"len() of unsized object: {self!r} has no axes."))
+            raise type_error(f"len() of unsized object: {self!r} has no axes.")
         return self.shape[0]
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        raise TypeError(
-            with_location(
-                f"{self!r} is no array. An operator of composit.cg.op, or the value (x.value), is "
-                "required."
-            )
+        raise type_error(
+            f"{self!r} is no array. An operator of composit.cg.op, or the value (x.value), is "
+            "required."
         )
 
     __array_ufunc__ = protocols.array_ufunc
@@ -229,11 +227,9 @@ def refuse_comparison(one: Any, other: object, rule: str) -> None:
     is_value = isinstance(other, (int, float, complex, list, tuple)) or is_array(other)
     if is_value or (isinstance(other, Arithmetic) and _is_node(other) != _is_node(one)):
         kind = "Node" if _is_node(one) else type(one).__name__
-        raise TypeError(
-            with_location(
-                f"{kind}: {one!r} == {described(other)}, of type {type(other).__name__}. "
-                f"{rule} (x.value == …), or an operator (op.equal), is required."
-            )
+        raise type_error(
+            f"{kind}: {one!r} == {described(other)}, of type {type(other).__name__}. "
+            f"{rule} (x.value == …), or an operator (op.equal), is required."
         )
 
 

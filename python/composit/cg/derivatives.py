@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, type_error
 from composit.cg.promotion import applied
 from composit.cg.template import placeholders
 from composit.cg.values import described
@@ -71,12 +71,10 @@ def _traced(operator: Any, parameters: list[LazyTensor]) -> LazyTensor:
         if isinstance(error, ValueError) and "placeholder" not in str(error):
             raise
         text = str(error).partition(" [")[0].rstrip(".")
-        raise NotSupported(
-            with_location(
-                f"{operator.functional_name}: call cannot be traced: {text}. An operator is a "
-                "function of tensors: it may not ask for their values, and uses functions of NumPy "
-                "that composit has."
-            )
+        raise not_supported(
+            f"{operator.functional_name}: call cannot be traced: {text}. An operator is a "
+            "function of tensors: it may not ask for their values, and uses functions of NumPy "
+            "that composit has."
         ) from error
 
 
@@ -94,29 +92,23 @@ def _pulled(
     gradient = operator._gradfn(inpt)
     what = f"_gradfn({inpt.short_name!r})"
     if not callable(gradient):
-        raise TypeError(
-            with_location(
-                f"{operator.functional_name}: {what} returned {described(gradient)}. A function of "
-                "the operator's inputs is required."
-            )
+        raise type_error(
+            f"{operator.functional_name}: {what} returned {described(gradient)}. A function of "
+            "the operator's inputs is required."
         )
     made = operator._within_trace(gradient, parameters)
     if isinstance(made, (list, tuple)):
-        raise TypeError(
-            with_location(
-                f"{operator.functional_name}: the function of {what} returned "
-                f"{described(made)}, of type {type(made).__name__}. An array or a number, the "
-                "derivative with respect to that input alone, is required."
-            )
+        raise type_error(
+            f"{operator.functional_name}: the function of {what} returned "
+            f"{described(made)}, of type {type(made).__name__}. An array or a number, the "
+            "derivative with respect to that input alone, is required."
         )
     local = operator._tensor_of(made, f"the function of {what}")
     if local.dtype.kind == "c" and "c" not in (x.dtype.kind, cotangent.dtype.kind):
-        raise TypeError(
-            with_location(
-                f"{operator.functional_name}: the function of {what} returned {local.dtype} for a "
-                f"result of {cotangent.dtype} and an input of {x.dtype}. A derivative of real "
-                "numbers is required."
-            )
+        raise type_error(
+            f"{operator.functional_name}: the function of {what} returned {local.dtype} for a "
+            f"result of {cotangent.dtype} and an input of {x.dtype}. A derivative of real "
+            "numbers is required."
         )
     return _core.cg.pulled(operator.functional_name, what, cotangent, local, x)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.cg.function import Function, Operator
 from composit.cg.module import DerivedModule
 from composit.cg.session import with_hidden
@@ -22,11 +22,9 @@ def derivative(function: Any, inpt: Any) -> Any:
     place = next((i for i, one in enumerate(_leaves(function)) if one is inpt), None)
     if place is None:
         own = ", ".join(repr(one.short_name) for one in _leaves(function))
-        raise ValueError(
-            with_location(
-                f"{function.functional_name}: the derivative with respect to {described(inpt)}. "
-                f"An input or a parameter of its own is required: {own}."
-            )
+        raise value_error(
+            f"{function.functional_name}: the derivative with respect to {described(inpt)}. "
+            f"An input or a parameter of its own is required: {own}."
         )
     return derivative_at(function, place)
 
@@ -41,12 +39,10 @@ def _named(function: Any, name: str) -> Any:
             pass
     found = [one for one in _leaves(function) if one.short_name == name]
     if len(found) > 1:
-        raise ValueError(
-            with_location(
-                f"{function.functional_name}: {name!r} names {len(found)} parameters of modules in "
-                f"it: {', '.join(repr(one.name) for one in found)}. The parameter itself "
-                "(m.param(…) of the module that has it) is required."
-            )
+        raise value_error(
+            f"{function.functional_name}: {name!r} names {len(found)} parameters of modules in "
+            f"it: {', '.join(repr(one.name) for one in found)}. The parameter itself "
+            "(m.param(…) of the module that has it) is required."
         )
     return found[0] if found else name
 

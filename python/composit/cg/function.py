@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import (
+    LazyTensor,
+    index_error,
+    not_implemented,
+    type_error,
+    value_error,
+    with_location,
+)
 from composit.cg import derivatives
 from composit.cg.naming import fullname
 from composit.cg.node import InputNode, Node, OperatorNode, Place
@@ -43,10 +50,8 @@ class Function(TemplateObject):
         names = [one.short_name for one in (*self._inputs, *self._params)]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise ValueError(
-                with_location(
-                    f"{role}: {min(twice)!r} names two of its inputs. A name for each is required."
-                )
+            raise value_error(
+                f"{role}: {min(twice)!r} names two of its inputs. A name for each is required."
             )
         for one in (*self._inputs, *self._params):
             one.fun = self
@@ -58,11 +63,8 @@ class Function(TemplateObject):
         for one in every:
             if not isinstance(one, kinds):
                 wanted = "A tuple of Variable" if kinds is Variable else "Parameter or Constant"
-                raise TypeError(
-                    with_location(
-                        f"{self.functional_name}: {what} holds {described(one)}. {wanted} is "
-                        "required."
-                    )
+                raise type_error(
+                    f"{self.functional_name}: {what} holds {described(one)}. {wanted} is required."
                 )
         return every
 
@@ -93,11 +95,9 @@ class Function(TemplateObject):
     def input_name(self, i: int) -> str:
         """The name of input i."""
         if not isinstance(i, int) or not -len(self._inputs) <= i < len(self._inputs):
-            raise IndexError(
-                with_location(
-                    f"{self.functional_name}: input {i!r} of {len(self._inputs)}. A number in "
-                    "range is required."
-                )
+            raise index_error(
+                f"{self.functional_name}: input {i!r} of {len(self._inputs)}. A number in "
+                "range is required."
             )
         return self._inputs[i].short_name
 
@@ -114,27 +114,21 @@ class Function(TemplateObject):
             if one.short_name == short_name:
                 return one
         names = ", ".join(repr(one.short_name) for one in every) or "it has none"
-        raise ValueError(
-            with_location(
-                f"{self.functional_name} has no {what} {short_name!r}. One of its own is required: "
-                f"{names}."
-            )
+        raise value_error(
+            f"{self.functional_name} has no {what} {short_name!r}. One of its own is required: "
+            f"{names}."
         )
 
     def call(self, *nodes: Any) -> Any:
         """What it does with the nodes of its inputs: subclasses say."""
-        raise NotImplementedError(
-            with_location(f"{self.functional_name}: call is not written. It is required.")
-        )
+        raise not_implemented(f"{self.functional_name}: call is not written. It is required.")
 
     def _leaf_node(self, session: Session, variable: Any, value: Any) -> InputNode:
         what = f"{self.functional_name}: input {variable.short_name!r}"
         if isinstance(value, Node):
-            raise ValueError(
-                with_location(
-                    f"{what} is given {value!r}, a node of another call. A value (node.value) is "
-                    "required."
-                )
+            raise value_error(
+                f"{what} is given {value!r}, a node of another call. A value (node.value) is "
+                "required."
             )
         tensor = as_leaf(value, variable.short_name, what)
         node = session.input_node(variable, tensor, isinstance(value, LazyTensor))
@@ -210,10 +204,8 @@ class Operator(Function):
         object.__setattr__(self, name, value)
 
     def _op_impl(self, *arrays: Any) -> Any:
-        raise NotImplementedError(
-            with_location(
-                f"{self.functional_name}: neither call nor _op_impl is written. One is required."
-            )
+        raise not_implemented(
+            f"{self.functional_name}: neither call nor _op_impl is written. One is required."
         )
 
     def call(self, *nodes: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.cg.applied import known_before, refuse_numbers
 from composit.cg.derivatives import place
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
@@ -156,29 +156,23 @@ class ModuleGraph(IDObject):
         """The derivative of the result with respect to an input or parameter, after back()."""
         role = self._module.functional_name
         if not isinstance(inpt, Input):
-            raise TypeError(
-                with_location(
-                    f"grad: {described(inpt)} is given to the call of {role}. An input "
-                    "(m.input(…)) or a parameter (m.param(…)) is required."
-                )
+            raise type_error(
+                f"grad: {described(inpt)} is given to the call of {role}. An input "
+                "(m.input(…)) or a parameter (m.param(…)) is required."
             )
         leaves = get_input_nodes(self._root)
         leaf = next((leaf for leaf in leaves if leaf.ref is inpt), None)
         unused = self._unused(inpt) if leaf is None else None
         if leaf is None and unused is None:
             names = ", ".join(repr(one.ref.name) for one in leaves)
-            raise ValueError(
-                with_location(
-                    f"grad: {inpt.name!r} is no input of this call of {role}. One of what the "
-                    f"result depends on is required: {names}."
-                )
+            raise value_error(
+                f"grad: {inpt.name!r} is no input of this call of {role}. One of what the "
+                f"result depends on is required: {names}."
             )
         if self._gradients is None:
-            raise ValueError(
-                with_location(
-                    f"grad: the call of {role} has no derivative with respect to "
-                    f"{inpt.short_name!r} yet. back() is required before."
-                )
+            raise value_error(
+                f"grad: the call of {role} has no derivative with respect to "
+                f"{inpt.short_name!r} yet. back() is required before."
             )
         if unused is not None:
             return self._zeros(*unused)

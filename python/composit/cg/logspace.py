@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error
 from composit.cg.derived import derived
 from composit.cg.function import Operator
 from composit.cg.module import Module
@@ -31,11 +31,9 @@ def logspace(function: Any) -> Any:
         own = [] if isinstance(function, Operator) else function.parameters()
         return derived(f"log {function.functional_name}", function, own, _logs, logspace, function)
     if not callable(function):
-        raise TypeError(
-            with_location(
-                f"logspace: {described(function)}, of type {type(function).__name__}, is given. A "
-                "module, an operator or a function of tensors is required."
-            )
+        raise type_error(
+            f"logspace: {described(function)}, of type {type(function).__name__}, is given. A "
+            "module, an operator or a function of tensors is required."
         )
 
     @functools.wraps(function)

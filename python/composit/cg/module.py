@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.cg.function import Function, slots_of
 from composit.cg.graph import ModuleGraph, compiled
 from composit.cg.node import Node
@@ -60,11 +60,9 @@ class Module(Function):
         result = self._called(session, nodes)
         if isinstance(result, Node):
             return ModuleGraph(session.call_id, self, result, types)
-        raise TypeError(
-            with_location(
-                f"{self.functional_name}: call returned {described(result)}, of type "
-                f"{type(result).__name__}. One node is required of a call from outside."
-            )
+        raise type_error(
+            f"{self.functional_name}: call returned {described(result)}, of type "
+            f"{type(result).__name__}. One node is required of a call from outside."
         )
 
     def _called(self, session: Session, nodes: list[Node]) -> Any:
@@ -77,12 +75,10 @@ class Module(Function):
         every = result if isinstance(result, tuple) else (result,)
         for one in every:
             if not isinstance(one, Node) or one.call_id != session.call_id:
-                raise TypeError(
-                    with_location(
-                        f"{self.functional_name}: call returned {described(one)}, of type "
-                        f"{type(one).__name__}. A node of this call, or a tuple of them, is "
-                        "required."
-                    )
+                raise type_error(
+                    f"{self.functional_name}: call returned {described(one)}, of type "
+                    f"{type(one).__name__}. A node of this call, or a tuple of them, is "
+                    "required."
                 )
         return result
 
@@ -114,11 +110,9 @@ class Module(Function):
         else:
             given = str(len(values))
         if given != str(len(parameters)):
-            raise ValueError(
-                with_location(
-                    f"{self.functional_name}: apply is given {given} for {len(parameters)} "
-                    "parameters. A list with a value for each is required."
-                )
+            raise value_error(
+                f"{self.functional_name}: apply is given {given} for {len(parameters)} "
+                "parameters. A list with a value for each is required."
             )
         for one, value in zip(parameters, values):
             refuse_masked(value, f"{self.functional_name}: parameter {one.short_name!r}")
@@ -166,11 +160,9 @@ class Module(Function):
         examples; without any, for inputs like those of the latest call: of the module itself, which
         gave a result."""
         if self.inputs and not examples and self._latest is None:
-            raise ValueError(
-                with_location(
-                    f"{self.functional_name}: export before the first call. Examples of its inputs "
-                    "are required."
-                )
+            raise value_error(
+                f"{self.functional_name}: export before the first call. Examples of its inputs "
+                "are required."
             )
         if not examples:
             examples = tuple(placeholders(self, self._latest or ()))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
 from composit.cg.derivatives import local_jacobian
 from composit.cg.progress import current
@@ -42,11 +42,9 @@ class IDObject:
         return self
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            with_location(
-                f"{type(self).__name__}: {self!r} cannot be pickled: it is part of a call. Its "
-                "value, or the module, which can be called again, is required."
-            )
+        raise type_error(
+            f"{type(self).__name__}: {self!r} cannot be pickled: it is part of a call. Its "
+            "value, or the module, which can be called again, is required."
         )
 
 
@@ -181,7 +179,7 @@ class Node(IDObject, Arithmetic):
     def parent_input_index(self, parent: Node) -> int:
         """The position of the parent's input that it is."""
         if parent not in self.parents:
-            raise ValueError(with_location(f"{self!r} is no input of {parent!r}."))
+            raise value_error(f"{self!r} is no input of {parent!r}.")
         return self.parents[parent]
 
     def add_parent(self, parent: Node, input_index: int) -> None:
@@ -191,11 +189,9 @@ class Node(IDObject, Arithmetic):
     def receive(self, parent: Node, g: Any) -> None:
         """Takes what a parent sends: its part of the derivative with respect to this node."""
         if parent not in self.parents:
-            raise ValueError(
-                with_location(
-                    f"receive: {self!r} is no input of {parent!r}. What one of its "
-                    f"{len(self.parents)} parents sends is required."
-                )
+            raise value_error(
+                f"receive: {self!r} is no input of {parent!r}. What one of its "
+                f"{len(self.parents)} parents sends is required."
             )
         self._messages = [one for one in self._messages if one[0] is not parent] + [(parent, g)]
 
@@ -293,12 +289,10 @@ class OperatorNode(Node):
             if one is child and position < len(self._children):
                 return self._children[position], position
         if not any(child is one for one in self._children):
-            raise ValueError(
-                with_location(
-                    f"{self.operator.functional_name}: {described(child)} is no child of this "
-                    f"node. One of its {len(self._children)} children, or of the operator's "
-                    "inputs, is required."
-                )
+            raise value_error(
+                f"{self.operator.functional_name}: {described(child)} is no child of this "
+                f"node. One of its {len(self._children)} children, or of the operator's "
+                "inputs, is required."
             )
         return child, None
 

@@ -20,7 +20,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error
 from composit.cg import numpy_functions, protocols
 from composit.cg.applied import Applied, applied, positions
 from composit.cg.node import Node
@@ -198,11 +198,9 @@ def _function(name: str) -> Callable[..., Any]:
         if takes_fewer and (options or not is_whole):  # clip(x, None, 1.5), where(x)
             return applied(_numpy_class(name), operands, options)
         if is_row and len(operands) > len(kind._names or ()):
-            raise TypeError(
-                with_location(
-                    f"op.{name}: {len(operands)} operands are given. {len(kind._names or ())} are "
-                    f"required ({', '.join(kind._names or ())}); options go by name."
-                )
+            raise type_error(
+                f"op.{name}: {len(operands)} operands are given. {len(kind._names or ())} are "
+                f"required ({', '.join(kind._names or ())}); options go by name."
             )
         return applied(kind, operands, options)
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import Any
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error, with_location
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
 from composit.cg.values import given_back
 from composit.evaluation import evaluate
@@ -49,11 +49,9 @@ class Picture:
         stem, suffix = os.path.splitext(os.fspath(path))
         format = suffix[1:] or "png"
         if format not in FORMATS:
-            raise ValueError(
-                with_location(
-                    f"plot_cg: save_path ends with {suffix!r}. One of "
-                    f"{', '.join('.' + one for one in FORMATS)}, or no suffix (.png), is required."
-                )
+            raise value_error(
+                f"plot_cg: save_path ends with {suffix!r}. One of "
+                f"{', '.join('.' + one for one in FORMATS)}, or no suffix (.png), is required."
             )
         if format not in ("dot", "gv") and shutil.which("dot") is None:
             format = "gv"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.cg.numpy_functions import SPACES
 
 # What operators call otherwise than NumPy: `*` and numpy.multiply make the same node.
@@ -17,11 +17,9 @@ _PLACES = {"numpy": "", **{f"numpy.{space}": f"{space}." for space in SPACES}}
 
 
 def _refused(name: str, self: Any) -> TypeError:
-    return TypeError(
-        with_location(
-            f"numpy.{name}: {self!r} is no array, and composit.cg.op has no {name}. An operator of "
-            "composit.cg.op, or the value (x.value), is required."
-        )
+    return type_error(
+        f"numpy.{name}: {self!r} is no array, and composit.cg.op has no {name}. An operator of "
+        "composit.cg.op, or the value (x.value), is required."
     )
 
 
@@ -41,11 +39,9 @@ def operator(name: str) -> Any:
 
 def _called(name: str, self: Any, inputs: Any, options: dict[str, Any]) -> Any:
     if "out" in options:
-        raise TypeError(
-            with_location(
-                f"numpy.{name}: out is given with {self!r}. Operators make new nodes, and write "
-                "into no array."
-            )
+        raise type_error(
+            f"numpy.{name}: out is given with {self!r}. Operators make new nodes, and write "
+            "into no array."
         )
     try:
         found = operator(_NAMES.get(name, name))

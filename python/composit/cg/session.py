@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.cg.naming import fullname, unique_id
 from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
 from composit.cg.progress import current
@@ -65,12 +65,10 @@ class Session:
         """The node for what a function is given as this variable."""
         if isinstance(value, Node):
             if value.call_id != self.call_id:
-                raise ValueError(
-                    with_location(
-                        f"{function.functional_name}: input {variable.short_name!r} is given "
-                        f"{value!r}, a node of another call. A node of this call, or a value "
-                        "(node.value), is required."
-                    )
+                raise value_error(
+                    f"{function.functional_name}: input {variable.short_name!r} is given "
+                    f"{value!r}, a node of another call. A node of this call, or a value "
+                    "(node.value), is required."
                 )
             return value
         if isinstance(value, _Valued):
@@ -84,12 +82,10 @@ class Session:
                 frame = frame.outer
             if id(value) in self._inputs:
                 return self._inputs[id(value)]
-            raise ValueError(
-                with_location(
-                    f"{function.functional_name}: input {variable.short_name!r} is given the "
-                    f"variable {value.name!r}, which has no value in this call. A variable of the "
-                    "outermost function, or its node, is required."
-                )
+            raise value_error(
+                f"{function.functional_name}: input {variable.short_name!r} is given the "
+                f"variable {value.name!r}, which has no value in this call. A variable of the "
+                "outermost function, or its node, is required."
             )
         what = f"{function.functional_name}: input {variable.short_name!r}"
         if isinstance(value, int):
@@ -217,12 +213,10 @@ def refuse_parameter(operator: Any, value: Any, how: str) -> None:
     if isinstance(value, Parameter):
         is_made = "_functional_name" in vars(operator)
         name = operator.functional_name if is_made else fullname(operator)
-        raise ValueError(
-            with_location(
-                f"{name}: the parameter {value.short_name!r} {how}. An operator "
-                "is differentiated by its inputs alone: an input is required, which a module that "
-                "has the parameter gives the operator."
-            )
+        raise value_error(
+            f"{name}: the parameter {value.short_name!r} {how}. An operator "
+            "is differentiated by its inputs alone: an input is required, which a module that "
+            "has the parameter gives the operator."
         )
 
 
@@ -239,21 +233,17 @@ def checked_count(
         if name in given or name not in names:
             what = "is given twice" if name in given else "is no input"
             known = ", ".join(map(repr, names)) or "it has none"
-            raise TypeError(
-                with_location(
-                    f"{function.functional_name}: {name!r} {what}. Each of its inputs once is "
-                    f"required: {known}."
-                )
+            raise type_error(
+                f"{function.functional_name}: {name!r} {what}. Each of its inputs once is "
+                f"required: {known}."
             )
         given[name] = value
     missing = [name for name in names if name not in given]
     if missing:
-        raise ValueError(
-            with_location(
-                f"{function.functional_name}: {len(given)} of {len(names)} inputs are given; "
-                f"without: {', '.join(map(repr, missing))}. When a function is called, all its "
-                "inputs must be instantiated."
-            )
+        raise value_error(
+            f"{function.functional_name}: {len(given)} of {len(names)} inputs are given; "
+            f"without: {', '.join(map(repr, missing))}. When a function is called, all its "
+            "inputs must be instantiated."
         )
     if len(values) > len(names):
         warnings.warn(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
 from composit.cg.progress import current
 from composit.cg.promotion import is_number
@@ -88,11 +88,9 @@ class Input(TemplateObject):
 
     def __init__(self, short_name: str, input_type: str = "input") -> None:
         if not isinstance(short_name, str) or not short_name:
-            raise TypeError(
-                with_location(
-                    f"{type(self).__name__}: the name is {short_name!r}. A text of at least one "
-                    "character is required."
-                )
+            raise type_error(
+                f"{type(self).__name__}: the name is {short_name!r}. A text of at least one "
+                "character is required."
             )
         super().__init__(short_name, short_name)
         self._short_name, self._input_type = short_name, input_type
@@ -128,12 +126,10 @@ class Input(TemplateObject):
     def fun(self, function: Any) -> None:
         if self._fun is not None:
             was = self.fun.functional_name if self.fun is not None else "a function that is gone"
-            raise ValueError(
-                with_location(
-                    f"{self._short_name!r} is an input of {was} already; "
-                    f"{function.functional_name} cannot have it, too. An input of its own is "
-                    "required (copy_nofun() makes one)."
-                )
+            raise value_error(
+                f"{self._short_name!r} is an input of {was} already; "
+                f"{function.functional_name} cannot have it, too. An input of its own is "
+                "required (copy_nofun() makes one)."
             )
         self._fun = weakref.ref(function)
 
@@ -234,11 +230,9 @@ class _Valued(Arithmetic):
             self._tensor = _core.constant(np.asarray(self._value), self.short_name, False)
         if self._tensor is None:
             where = "" if self.fun is None else f"{self.fun.functional_name}: "
-            raise ValueError(
-                with_location(
-                    f"{where}{self.input_type} {self.short_name!r} has no value. "
-                    "One is required before the call (assign)."
-                )
+            raise value_error(
+                f"{where}{self.input_type} {self.short_name!r} has no value. "
+                "One is required before the call (assign)."
             )
         return self._tensor
 
@@ -301,11 +295,9 @@ class Constant(_Valued, Input):  # type: ignore[misc]
 
     def assign(self, value: Any) -> None:
         """Refused."""
-        raise ValueError(
-            with_location(
-                f"constant {self.short_name!r} is {described(self._value)} and cannot be "
-                f"{described(value)}. A Parameter is required for what changes."
-            )
+        raise value_error(
+            f"constant {self.short_name!r} is {described(self._value)} and cannot be "
+            f"{described(value)}. A Parameter is required for what changes."
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.cg.function import slots_of
 from composit.cg.module import Module, _as_array, own_attributes
 from composit.cg.session import with_hidden
@@ -41,11 +41,9 @@ class Training:
         threads: int | None = None,
     ) -> None:
         if not isinstance(module, Module):
-            raise TypeError(
-                with_location(
-                    f"Training: {described(module)}, of type {type(module).__name__}, is given. A "
-                    "module is required."
-                )
+            raise type_error(
+                f"Training: {described(module)}, of type {type(module).__name__}, is given. A "
+                "module is required."
             )
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self.parameters = module.parameters()
@@ -77,11 +75,9 @@ class Training:
         trained = [one for one, x in zip(known, numbers) if x.dtype.kind in "fcV"]
         if not trained:
             what = " of a floating dtype" if known else ""
-            raise ValueError(
-                with_location(
-                    f"Training: {self.module.functional_name} has no parameters{what}. At least "
-                    "one is required."
-                )
+            raise value_error(
+                f"Training: {self.module.functional_name} has no parameters{what}. At least "
+                "one is required."
             )
         for one, before, after in zip(known, tensors, numbers):
             if before.dtype != after.dtype:
@@ -110,11 +106,9 @@ class Training:
             return self._latest[0]
         own = self.module.parameters()
         if len(own) != len(self._own) or any(a is not b for a, b in zip(own, self._own)):
-            raise ValueError(
-                with_location(
-                    f"Training: {self.module.functional_name} has other parameters than at first. "
-                    "A new Training is required."
-                )
+            raise value_error(
+                f"Training: {self.module.functional_name} has other parameters than at first. "
+                "A new Training is required."
             )
         held: list[Any] = [_array(one.value).tobytes() for one in self._fixed]
         held += [self.loss, self.optimizer]
@@ -143,11 +137,9 @@ class Training:
         """One step with a batch: inputs, then targets. The loss before it."""
         count = len(self.module.inputs)
         if len(batch) < count:
-            raise ValueError(
-                with_location(
-                    f"Training: {len(batch)} arrays are given to {self.module.functional_name}, "
-                    f"which has {count} inputs. Those, then the targets, are required."
-                )
+            raise value_error(
+                f"Training: {len(batch)} arrays are given to {self.module.functional_name}, "
+                f"which has {count} inputs. Those, then the targets, are required."
             )
         refuse_masked(batch, f"Training: {self.module.functional_name}")
         if not self._trained:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, with_location
 from composit._masked import refuse_masked
 
 
@@ -42,21 +42,17 @@ def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
         try:
             return asarray(value, name=name)
         except RuntimeError as error:  # torch's, of tensors without memory of their own
-            raise TypeError(
-                with_location(
-                    f"{what} is given a {type(value).__name__} whose values cannot be had: "
-                    f"{str(error).partition(chr(10))[0].rstrip('.')}. A tensor with values is "
-                    "required, outside of torch.vmap and torch.func; composit.vmap and grad take "
-                    "the module's function."
-                )
+            raise type_error(
+                f"{what} is given a {type(value).__name__} whose values cannot be had: "
+                f"{str(error).partition(chr(10))[0].rstrip('.')}. A tensor with values is "
+                "required, outside of torch.vmap and torch.func; composit.vmap and grad take "
+                "the module's function."
             ) from error
         except (TypeError, ValueError):
             pass
-    raise TypeError(
-        with_location(
-            f"{what} is given {described(value)}, of type {type(value).__name__}. A number, an "
-            "array or a tensor is required."
-        )
+    raise type_error(
+        f"{what} is given {described(value)}, of type {type(value).__name__}. A number, an "
+        "array or a tensor is required."
     )
 
 

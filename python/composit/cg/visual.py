@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.cg.graph import ModuleGraph
 from composit.cg.node import Node
 from composit.cg.picture import FORMATS as FORMATS
@@ -35,7 +35,7 @@ def plot_cg(
     the call returns after `wait` seconds. `title` stands above the picture; None: what it is of."""
     roots = list(_roots(root))
     if not roots:
-        raise TypeError(with_location(f"plot_cg: {described(root)} has no node. One is required."))
+        raise type_error(f"plot_cg: {described(root)} has no node. One is required.")
     picture = picture_of(roots, title)
     if save_path is not None:
         file = picture.save(save_path)
@@ -57,11 +57,9 @@ def _roots(given: Any) -> Iterator[Node]:
         for one in given.values() if isinstance(given, dict) else given:
             yield from _roots(one)
     else:
-        raise TypeError(
-            with_location(
-                f"plot_cg: {described(given)}, of type {type(given).__name__}, is given. A node "
-                "(result.root) or a ModuleGraph, or several in a list, is required."
-            )
+        raise type_error(
+            f"plot_cg: {described(given)}, of type {type(given).__name__}, is given. A node "
+            "(result.root) or a ModuleGraph, or several in a list, is required."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from composit._core import NotSupported, dtype_of, with_location
+from composit._core import dtype_of, not_supported
 
 _names = (
     "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
@@ -21,7 +21,7 @@ def numpy_dtype(dtype: torch.dtype) -> Any:
     """NumPy's dtype for one of torch's; NotImplementedError for those that composit lacks."""
     name = _of_torch.get(dtype)
     if name is None:
-        raise NotSupported(with_location(f"flashlight: {dtype} is not supported."))
+        raise not_supported(f"flashlight: {dtype} is not supported.")
     return dtype_of(name)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.evaluation import as_tensor, evaluate
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.modules import kept_as_they_are
@@ -123,19 +123,15 @@ class TracedModel:
 
         collect((args, kwargs))
         if len(given) != len(self.inputs):
-            raise TypeError(
-                with_location(
-                    f"{self.name}: {len(given)} arrays are given. The model was traced with "
-                    f"{len(self.inputs)}."
-                )
+            raise type_error(
+                f"{self.name}: {len(given)} arrays are given. The model was traced with "
+                f"{len(self.inputs)}."
             )
         for value, leaf in zip(given, self.inputs):
             if tuple(value.shape) != tuple(leaf.shape) or value.dtype != leaf.dtype:
-                raise ValueError(
-                    with_location(
-                        f"{self.name}: {leaf.node.name} is {value.dtype}{list(value.shape)}. The "
-                        f"model was traced with {leaf.dtype}{list(leaf.shape)}."
-                    )
+                raise value_error(
+                    f"{self.name}: {leaf.node.name} is {value.dtype}{list(value.shape)}. The "
+                    f"model was traced with {leaf.dtype}{list(leaf.shape)}."
                 )
         return given
 

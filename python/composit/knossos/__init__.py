@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.knossos import adapters
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
@@ -72,10 +72,8 @@ def register_direct(
     """What `register`, or with one of the last two arguments `elementwise` or `vmap`, makes of a
     function or of a kernel. TypeError where both are true."""
     if elementwise and vmap:
-        raise TypeError(
-            with_location(
-                "register_direct: elementwise and vmap are both true. One of them is required."
-            )
+        raise type_error(
+            "register_direct: elementwise and vmap are both true. One of them is required."
         )
     made = kernel_by("register_direct", function)
     return mapped(made) if vmap else made

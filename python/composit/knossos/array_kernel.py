@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
@@ -174,11 +174,9 @@ class ArrayKernel(Kernel):
             value = value.item()
         check_size(self.__name__, value, kind)
         if not isinstance(value, allowed[kind]):
-            raise TypeError(
-                with_location(
-                    f"{self.__name__}: {value!r} stands for an argument of type {kind}. A number "
-                    "of that type is required."
-                )
+            raise type_error(
+                f"{self.__name__}: {value!r} stands for an argument of type {kind}. A number "
+                "of that type is required."
             )
         return float(value) if kind == "float" else int(value)
 
@@ -187,11 +185,9 @@ class ArrayKernel(Kernel):
         array = as_array(self.__name__, value)
         check_kind(self.__name__, leaf.kind, array.dtype)
         if array.ndim != len(leaf.extents):
-            raise ValueError(
-                with_location(
-                    f"{self.__name__}: an array of shape {array.shape} stands for one of "
-                    f"{len(leaf.extents)} axes. That many axes are required."
-                )
+            raise value_error(
+                f"{self.__name__}: an array of shape {array.shape} stands for one of "
+                f"{len(leaf.extents)} axes. That many axes are required."
             )
         self._check_extents(leaf, array.shape)
         if leaf.kind == "int":
@@ -200,7 +196,7 @@ class ArrayKernel(Kernel):
 
     def _check_extents(self, leaf: TensorOf, shape: tuple[int, ...]) -> None:
         if wrong := leaf.names and leaf.disagreement(shape):
-            raise ValueError(with_location(f"{self.__name__}: {wrong}."))
+            raise value_error(f"{self.__name__}: {wrong}.")
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""
@@ -322,11 +318,9 @@ class ArrayKernel(Kernel):
         raise self._no_map("yet a part of another kernel")
 
     def _no_map(self, what: str) -> NotSupported:
-        return NotSupported(
-            with_location(
-                f"{self.__name__}: a kernel with arrays is not {what}. Call it, its vjp or its "
-                "jvp with arrays or tensors, or export it."
-            )
+        return not_supported(
+            f"{self.__name__}: a kernel with arrays is not {what}. Call it, its vjp or its "
+            "jvp with arrays or tensors, or export it."
         )
 
 

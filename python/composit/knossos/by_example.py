@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import NotSupported, with_location
+from composit._core import not_supported, type_error
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, TensorOf, is_any_tensor, meaning_of
 from composit.knossos.provided import provided
@@ -66,8 +66,8 @@ class KernelByExample:
         try:
             bound = inspect.signature(self.__wrapped__).bind(*arguments, **named)
         except TypeError as error:
-            raise TypeError(
-                with_location(f"{self.__name__}: {error}. A value for each argument is required.")
+            raise type_error(
+                f"{self.__name__}: {error}. A value for each argument is required."
             ) from None
         bound.apply_defaults()
         return bound
@@ -144,20 +144,15 @@ def _axes_of(function: str, name: str, value: Any, rows: int) -> tuple[str, int]
         dtype = value.dtype
     kind = np.dtype(str(dtype).rpartition(".")[2].replace("bfloat16", "float32")).kind
     if kind not in "fiub":
-        raise TypeError(
-            with_location(
-                f"{function}: {name} has elements of {dtype}. Floats, integers or bools are "
-                "required."
-            )
+        raise type_error(
+            f"{function}: {name} has elements of {dtype}. Floats, integers or bools are required."
         )
     return {"f": "float", "b": "bool"}.get(kind, "int"), max(value.ndim - rows, 0)
 
 
 def _structure(name: str, kind: str, axes: int) -> Leaf:
     if axes > 4:
-        raise NotSupported(
-            with_location(f"{name} is an array of {axes} axes. At most four are required.")
-        )
+        raise not_supported(f"{name} is an array of {axes} axes. At most four are required.")
     return TensorOf(kind, tuple(f"{name}_{k}" for k in range(axes))) if axes else Leaf(kind)
 
 

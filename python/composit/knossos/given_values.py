@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, not_supported, type_error, with_location
 from composit._libraries import library_of
 from composit._masked import refuse_masked
 from composit.knossos.annotations import all_leaves, taken_apart
@@ -31,8 +31,8 @@ def bound_arguments(
         return bound.args
     except TypeError as error:
         kernel.procedure()  # what no kernel has, as arguments by name only, is refused first
-        raise TypeError(
-            with_location(f"{kernel.__name__}: {error}. A value for each argument is required.")
+        raise type_error(
+            f"{kernel.__name__}: {error}. A value for each argument is required."
         ) from None
 
 
@@ -53,14 +53,10 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
                 leaves += structure.numbers(argument, name)
             return leaves
     except (TypeError, AttributeError) as error:
-        raise TypeError(
-            with_location(f"{kernel.__name__}: {error}, as the annotation says.")
-        ) from None
+        raise type_error(f"{kernel.__name__}: {error}, as the annotation says.") from None
     kernel.procedure()  # what no kernel has, as arguments by name only, is refused first
-    raise TypeError(
-        with_location(
-            f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
-        )
+    raise type_error(
+        f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
     )
 
 
@@ -122,11 +118,9 @@ def _check_lists(name: str, leaves: list[Any]) -> None:
             if isinstance(part, (list, tuple)):
                 waiting.append(part)
             elif getattr(part, "requires_grad", False):
-                raise TypeError(
-                    with_location(
-                        f"{name}: an argument is a list of tensors that require gradients, which "
-                        "would be lost. One tensor is required: torch.stack(x)."
-                    )
+                raise type_error(
+                    f"{name}: an argument is a list of tensors that require gradients, which "
+                    "would be lost. One tensor is required: torch.stack(x)."
                 )
 
 
@@ -137,12 +131,10 @@ def as_array(name: str, value: Any) -> Any:
     except (TypeError, ValueError, RuntimeError) as error:
         if type(error).__module__.partition(".")[0] == "jax":
             skip_frames_of("jax")
-            raise NotSupported(
-                with_location(
-                    f"{name}: it is called while JAX traces (jit, grad, vmap), where arrays have "
-                    "no elements to compute with. A call outside, with knossos.vmap, vjp or grad "
-                    f"of {name} in place of JAX's, or jax.pure_callback({name}, …) is required."
-                )
+            raise not_supported(
+                f"{name}: it is called while JAX traces (jit, grad, vmap), where arrays have "
+                "no elements to compute with. A call outside, with knossos.vmap, vjp or grad "
+                f"of {name} in place of JAX's, or jax.pure_callback({name}, …) is required."
             ) from None
         wrong = "a list whose parts have several lengths or shapes stands for an array"
         instead = "Equal ones are"
@@ -169,9 +161,7 @@ def check_leaf(name: str, leaf: Any) -> None:
         return
     if hasattr(leaf, "__array__"):
         return
-    raise TypeError(
-        with_location(f"{name}: {leaf!r} is no number. A number, an array or a tensor is required.")
-    )
+    raise type_error(f"{name}: {leaf!r} is no number. A number, an array or a tensor is required.")
 
 
 def check_size(name: str, value: Any, kind: str) -> None:
@@ -217,10 +207,8 @@ def check_kind(name: str, kind: str, given: Any, what: str = "an array") -> None
     is_float = kind == "float" and is_floating(given)
     if not is_float and given.kind not in ("b" if kind == "bool" else "biu"):
         wanted = "Real numbers are" if given.kind == "c" else "Elements of that type are"
-        raise TypeError(
-            with_location(
-                f"{name}: {what} of dtype {given} stands for one of {kind}. {wanted} required."
-            )
+        raise type_error(
+            f"{name}: {what} of dtype {given} stands for one of {kind}. {wanted} required."
         )
 
 
@@ -230,11 +218,9 @@ def checked_integers(name: str, array: Any) -> Any:
         return array
     largest = np.iinfo("int64").max
     if isinstance(array, LazyTensor):
-        raise TypeError(
-            with_location(
-                f"{name}: a tensor of dtype uint64 stands for int. Integers that fit in int64 are "
-                "required (astype)."
-            )
+        raise type_error(
+            f"{name}: a tensor of dtype uint64 stands for int. Integers that fit in int64 are "
+            "required (astype)."
         )
     if (array > largest).any():
         raise OverflowError(

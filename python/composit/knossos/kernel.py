@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, value_error, with_location
 from composit._libraries import library_of
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
@@ -431,9 +431,7 @@ class Kernel:
         selfcheck of the derivatives. Returns the names of the files."""
         name = self.__name__ if name is None else name
         if not isinstance(name, str) or not name.isidentifier():
-            raise ValueError(
-                with_location(f"export: {name!r} cannot name a file. An identifier is required.")
-            )
+            raise value_error(f"export: {name!r} cannot name a file. An identifier is required.")
         header, source = _core.procedure.print_file(name, self._families())
         files = [(name + ".hpp", header), (name + ".cpp", source)]
         _core.write_whole_files("export", os.fspath(path), files)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, value_error
 from composit._floating_point import in_default_state
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.array_kernel import ArrayKernel
@@ -64,11 +64,9 @@ class MappedKernel(ArrayKernel):
         ]
         rows = next((tuple(each[: self._depth]) for each in given if len(each) >= self._depth), ())
         if not rows:
-            raise ValueError(
-                with_location(
-                    f"{self.__name__}: numbers stand for arrays, whose first axis is that of the "
-                    f"calls of {self._inner.__name__}. At least one array is required."
-                )
+            raise value_error(
+                f"{self.__name__}: numbers stand for arrays, whose first axis is that of the "
+                f"calls of {self._inner.__name__}. At least one array is required."
             )
         dtypes = {"float": self._dtype(leaves), "int": np.dtype("int64"), "bool": np.dtype("bool")}
         leaves = [
@@ -126,11 +124,9 @@ class MappedKernel(ArrayKernel):
     def derivative(self, function: Any) -> Kernel:
         """Not of this one: the derivative is given to the kernel that is mapped."""
         name = self._inner.__name__
-        raise NotSupported(
-            with_location(
-                f"{self.__name__}.derivative: its derivative is that of {name} in each row. Write "
-                f"@{name}.derivative for a function of one row."
-            )
+        raise not_supported(
+            f"{self.__name__}.derivative: its derivative is that of {name} in each row. Write "
+            f"@{name}.derivative for a function of one row."
         )
 
 

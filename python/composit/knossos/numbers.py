@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import type_error
 
 
 class Taker:
@@ -34,9 +34,7 @@ def refuse_numbers(kernel: Any, leaves: list[Any]) -> None:
     for leaf, kind in zip(leaves, kernel._kinds()):
         allowed = {"float": (int, float), "int": (int,), "bool": (bool,)}[kind]
         if not isinstance(leaf, allowed):
-            raise TypeError(
-                with_location(
-                    f"{kernel.__name__}: {leaf!r} stands for an argument of type {kind}. "
-                    f"A value of that type, an array or a tensor is required."
-                )
+            raise type_error(
+                f"{kernel.__name__}: {leaf!r} stands for an argument of type {kind}. "
+                f"A value of that type, an array or a tensor is required."
             )

@@ -6,7 +6,7 @@ import threading
 import types
 from typing import Any
 
-from composit._core import NotSupported, with_location
+from composit._core import NotSupported, type_error
 from composit.knossos.annotations import Leaf, structures_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.by_example import KernelByExample, has_any_tensors
@@ -21,11 +21,9 @@ _in_translation = threading.local()
 def kernel_by(decorator: str, function: Any) -> Any:
     """The kernel of what a decorator is given. TypeError for what is no function."""
     if not isinstance(function, (Kernel, KernelByExample, types.FunctionType)):
-        raise TypeError(
-            with_location(
-                f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
-                "annotated arguments, is required."
-            )
+        raise type_error(
+            f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
+            "annotated arguments, is required."
         )
     return kernel_of(function)
 

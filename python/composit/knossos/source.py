@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from composit._core import NotSupported, with_location
+from composit._core import NotSupported, not_supported
 from composit._floating_point import in_default_state
 from composit.knossos.texts import definition_of
 
@@ -43,11 +43,9 @@ class Source:
         if isinstance(found, ast.Lambda) and takes_lambda:
             return as_definition(found)
         if isinstance(found, ast.Lambda):
-            raise NotSupported(
-                with_location(
-                    f"knossos: {self.name} is no function made by `def`. Write "
-                    "`def name(x: float) -> float:`."
-                )
+            raise not_supported(
+                f"knossos: {self.name} is no function made by `def`. Write "
+                "`def name(x: float) -> float:`."
             )
         return found
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import type_error, value_error
 from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.kernel import Kernel, kind_of_dtype
 
@@ -28,21 +28,17 @@ def from_text(name: str, text: str, *, most_iterations: int = 2**31) -> Kernel:
     loops of more than `most_iterations`, those within loops multiplied. TypeError for other
     types."""
     if not isinstance(name, str):
-        raise TypeError(with_location(f"from_text: {name!r} is not a name, which is required."))
+        raise type_error(f"from_text: {name!r} is not a name, which is required.")
     if not name.isidentifier():
-        raise ValueError(
-            with_location(f"from_text: {name!r} cannot name a function. An identifier is required.")
-        )
+        raise value_error(f"from_text: {name!r} cannot name a function. An identifier is required.")
 
     def make(dtype: Any) -> Any:
         made = _core.procedure.parse(name, text, dtype, most_iterations)
         for variable, found in [*made.parameters, *made.results]:
             own = np.dtype(found)
             if own != {"f": np.dtype(dtype), "i": "int64", "b": "bool"}.get(own.kind):
-                raise TypeError(
-                    with_location(
-                        f"from_text: {variable} is {own.name}. float, int or bool is required."
-                    )
+                raise type_error(
+                    f"from_text: {variable} is {own.name}. float, int or bool is required."
                 )
         return made
 

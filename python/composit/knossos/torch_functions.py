@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import NotSupported, with_location
+from composit._core import not_supported, type_error
 from composit.knossos.frames import skip_frames_of
 from composit.knossos.kernel import Kernel
 from composit.knossos.short_floats import floats_among
@@ -23,30 +23,24 @@ def _array(name: str, leaf: Any) -> Any:
     if not isinstance(leaf, torch.Tensor):
         return leaf
     if leaf.device.type != "cpu":
-        raise NotSupported(
-            with_location(
-                f"{name}: a tensor lies on {leaf.device}, which is not built. Available: cpu."
-            )
+        raise not_supported(
+            f"{name}: a tensor lies on {leaf.device}, which is not built. Available: cpu."
         )
     leaf = leaf.detach().resolve_neg()
     try:
         return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
     except TypeError:  # of dtypes and layouts
         layout = "" if leaf.layout == torch.strided else f" in {leaf.layout}"
-        raise TypeError(
-            with_location(
-                f"{name}: a tensor of {leaf.dtype}{layout} is no array of numbers. One of floats "
-                "of 16 bits or more, integers or bools is required: x.float(), x.dequantize(), "
-                "x.to_dense()."
-            )
+        raise type_error(
+            f"{name}: a tensor of {leaf.dtype}{layout} is no array of numbers. One of floats "
+            "of 16 bits or more, integers or bools is required: x.float(), x.dequantize(), "
+            "x.to_dense()."
         ) from None
     except RuntimeError:  # of subclasses, as torch.export calls with
-        raise NotSupported(
-            with_location(
-                f"{name}: a {type(leaf).__name__} has no elements to compute with (FakeTensorMode, "
-                "torch.export). A torch.Tensor that holds them is required; torch.compile gives "
-                "kernels such."
-            )
+        raise not_supported(
+            f"{name}: a {type(leaf).__name__} has no elements to compute with (FakeTensorMode, "
+            "torch.export). A torch.Tensor that holds them is required; torch.compile gives "
+            "kernels such."
         ) from None
 
 
@@ -71,13 +65,11 @@ def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
 
     is_written_down = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
     if is_written_down or torch._C._get_tracing_state() is not None:
-        raise NotSupported(
-            with_location(
-                f"{kernel.__name__}: it is called while torch writes down a graph of operations "
-                "(make_fx, torch.func.linearize, torch.jit.trace), in which its result would be a "
-                "constant. torch.func.jvp, vjp, grad or torch.compile, which call kernels, are "
-                "required."
-            )
+        raise not_supported(
+            f"{kernel.__name__}: it is called while torch writes down a graph of operations "
+            "(make_fx, torch.func.linearize, torch.jit.trace), in which its result would be a "
+            "constant. torch.func.jvp, vjp, grad or torch.compile, which call kernels, are "
+            "required."
         )
     arrays = [_array(kernel.__name__, leaf) for leaf in leaves]
     made = kernel._computed(arrays)

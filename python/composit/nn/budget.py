@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import value_error
 from composit.compilation import CompiledFunction, compile
 from composit.evaluation import check_function
 
@@ -76,19 +76,15 @@ def compile_within(
     for the gradients, those that keep most first, the earliest of equal ones. The bits are those
     without. MemoryError, with what is reached, where all of them are not enough."""
     if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory < 0:
-        raise ValueError(
-            with_location(
-                f"compile_within: memory is {memory!r}. A number of bytes, an integer from 0, is "
-                "required."
-            )
+        raise value_error(
+            f"compile_within: memory is {memory!r}. A number of bytes, an integer from 0, is "
+            "required."
         )
     check_function("compile_within", function)
     if not examples:
-        raise ValueError(
-            with_location(
-                "compile_within: no examples are given. Arguments of the shapes and dtypes that "
-                "the function is to be called with are required."
-            )
+        raise value_error(
+            "compile_within: no examples are given. Arguments of the shapes and dtypes that "
+            "the function is to be called with are required."
         )
     planning = {k: v for k, v in options.items() if k in ("fuse", "reuse_buffers", "donate")}
     results: list[CompiledFunction] = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit._mismatch import wrong
 from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
@@ -97,11 +97,9 @@ def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
     where = f"load_checkpoint: {checked_path(path)}"
     tensors, metadata = _core.nn.load_safetensors(checked_path(path), False, "load_checkpoint")
     if _KEY not in metadata:
-        raise ValueError(
-            with_location(
-                f"{where}: it was not written by save_checkpoint. "
-                "A checkpoint is required; load_safetensors reads any safetensors file."
-            )
+        raise value_error(
+            f"{where}: it was not written by save_checkpoint. "
+            "A checkpoint is required; load_safetensors reads any safetensors file."
         )
     if like is not None:
         required: dict[str, Any] = {}
@@ -141,11 +139,9 @@ def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
     if isinstance(value, dict):
         for key in value:
             if type(key) not in (str, int):
-                raise TypeError(
-                    with_location(
-                        f"save_checkpoint: {place or 'the checkpoint'} has the key {key!r}. "
-                        "Texts and integers are required."
-                    )
+                raise type_error(
+                    f"save_checkpoint: {place or 'the checkpoint'} has the key {key!r}. "
+                    "Texts and integers are required."
                 )
         return {"dict": [[k, _outline(v, join(place, k), tensors)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
@@ -154,11 +150,9 @@ def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
     if isinstance(value, (LazyTensor, np.ndarray, np.generic)):
         name = place or "value"
         if name in tensors:
-            raise ValueError(
-                with_location(
-                    f"save_checkpoint: two tensors are named {name!r}, by keys with dots. "
-                    "Names of their own are required."
-                )
+            raise value_error(
+                f"save_checkpoint: two tensors are named {name!r}, by keys with dots. "
+                "Names of their own are required."
             )
         tensors[name] = value
         kinds = ((LazyTensor, "tensor"), (np.ndarray, "array"), (np.generic, "scalar"))
@@ -167,11 +161,9 @@ def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
         return {"float": float(value).hex()}
     if value is None or isinstance(value, (bool, int, str)):
         return {"value": value}
-    raise TypeError(
-        with_location(
-            f"save_checkpoint: {place or 'the checkpoint'} is {type(value).__name__}. Tensors, "
-            "arrays, numbers, texts and None, in dictionaries, lists and tuples, are required."
-        )
+    raise type_error(
+        f"save_checkpoint: {place or 'the checkpoint'} is {type(value).__name__}. Tensors, "
+        "arrays, numbers, texts and None, in dictionaries, lists and tuples, are required."
     )
 
 

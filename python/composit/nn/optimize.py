@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit._core.nn import Optimizer, Schedule
 from composit._mismatch import wrong
 from composit.evaluation import check_function, evaluate
@@ -31,22 +31,18 @@ def optimize(
             raise TypeError(wrong(tensors, "A sequence of tensors"))
     parameters, directions = list(inputs), list(gradients)
     if len(parameters) != len(directions):
-        raise ValueError(
-            with_location(
-                f"optimize: {len(parameters)} parameters and {len(directions)} gradients. "
-                "As many of each are required."
-            )
+        raise value_error(
+            f"optimize: {len(parameters)} parameters and {len(directions)} gradients. "
+            "As many of each are required."
         )
     updated = [optimizer_function(x, gradient) for x, gradient in zip(parameters, directions)]
     values = (evaluate_function or evaluate)(*updated)
     if len(updated) == 1 and not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) != len(updated):
-        raise ValueError(
-            with_location(
-                f"optimize: evaluate returned {len(values)} values for {len(updated)} parameters. "
-                "As many of each are required."
-            )
+        raise value_error(
+            f"optimize: evaluate returned {len(values)} values for {len(updated)} parameters. "
+            "As many of each are required."
         )
     return [asarray(value, name=x.name) for value, x in zip(values, parameters)]
 

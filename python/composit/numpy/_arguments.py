@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import with_location
+from composit._core import type_error, value_error
 
 _c = _core.numpy
 
@@ -24,7 +24,7 @@ def check_like(function: str, like: Any) -> None:
     """TypeError where like= is no array: tensors are made of whatever it is."""
     if like is not None and not hasattr(like, "__array_function__"):
         message = f"{function}: like={like!r} implements no __array_function__. Give an array."
-        raise TypeError(with_location(message))
+        raise type_error(message)
 
 
 def places_of(function: str, axes: Any, ndim: int) -> list[int]:
@@ -33,7 +33,7 @@ def places_of(function: str, axes: Any, ndim: int) -> list[int]:
     given = axes if isinstance(axes, (tuple, list)) else (axes,)
     places = [_c.normalize_axis(function, _core.integer(axis), ndim) for axis in given]
     if len(set(places)) < len(places):
-        raise ValueError(with_location(f"{function}: repeated axis in {axes}. Each is named once."))
+        raise value_error(f"{function}: repeated axis in {axes}. Each is named once.")
     return places
 
 
@@ -41,9 +41,7 @@ def moved_axis(function: str, axis: Any, ndim: int) -> int:
     """The axis of a function that NumPy makes of moveaxis, so that a tuple of one is taken, too."""
     places = places_of(function, axis, ndim)
     if len(places) != 1:
-        raise ValueError(
-            with_location(f"{function}: axis is {axis}. One axis is required, not {len(places)}.")
-        )
+        raise value_error(f"{function}: axis is {axis}. One axis is required, not {len(places)}.")
     return places[0]
 
 
@@ -64,4 +62,4 @@ def number_read(function: str, text: Any, dtype: Any) -> Any:
         return kinds.get(dtype.kind, int)(text)
     except ValueError:
         message = f"{function}: {text!r} says no number. One of {dtype} is required."
-        raise ValueError(with_location(message)) from None
+        raise value_error(message) from None

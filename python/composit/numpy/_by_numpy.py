@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
+from composit._core import LazyScalar, LazyTensor, NotSupported, not_supported, with_location
 from composit.structure import changed
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -32,11 +32,9 @@ def values_of(function: str, value: Any) -> Any:
 
 def _value_of(function: str, tensor: LazyTensor) -> Any:
     if not tensor.has_value():
-        raise NotSupported(
-            with_location(
-                f"{function}: an argument depends on a placeholder. NumPy computes this "
-                "function from values: call it outside of compile, grad and vmap."
-            )
+        raise not_supported(
+            f"{function}: an argument depends on a placeholder. NumPy computes this "
+            "function from values: call it outside of compile, grad and vmap."
         )
     array = tensor.evaluated()
     return array[()] if isinstance(tensor, LazyScalar) else array
@@ -82,12 +80,10 @@ def called(name: str, function: Callable[..., Any], args: Any, options: Any) -> 
     try:
         result = made(function(*given, **named))
         if _any_of(result, lambda _: True) and _any_of((args, options), _is_differentiated):
-            raise NotSupported(
-                with_location(
-                    f"{name}: an argument depends on what is differentiated. NumPy computes this "
-                    "function from values, through which no gradient goes: give it "
-                    "composit.nn.stop_gradient(x) where none is wanted."
-                )
+            raise not_supported(
+                f"{name}: an argument depends on what is differentiated. NumPy computes this "
+                "function from values, through which no gradient goes: give it "
+                "composit.nn.stop_gradient(x) where none is wanted."
             )
         return result
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 
 _RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 _ORDERS = ("C", "F", "A", "K")
@@ -14,20 +14,20 @@ _ORDERS = ("C", "F", "A", "K")
 def is_usual(casting: Any) -> bool:
     """Whether this is the rule same_kind; an error where it is none of NumPy's rules."""
     if not isinstance(casting, str):
-        raise TypeError(with_location(f"casting is {casting!r}. One of {_RULES} is required."))
+        raise type_error(f"casting is {casting!r}. One of {_RULES} is required.")
     if casting not in _RULES:
-        raise ValueError(with_location(f"casting must be one of {_RULES} (got {casting!r})"))
+        raise value_error(f"casting must be one of {_RULES} (got {casting!r})")
     return casting == "same_kind"
 
 
 def check_layout(order: Any, subok: Any = True) -> None:
     """That these are an order and a bool: they say nothing about tensors."""
     if order is not None and not isinstance(order, str):
-        raise TypeError(with_location(f"order must be str, not {type(order).__name__}"))
+        raise type_error(f"order must be str, not {type(order).__name__}")
     if order is not None and order.upper() not in _ORDERS:
-        raise ValueError(with_location(f"order must be one of {_ORDERS} (got {order!r})"))
+        raise value_error(f"order must be one of {_ORDERS} (got {order!r})")
     if not isinstance(subok, bool):
-        raise TypeError(with_location(f"'subok' must be a boolean, not {type(subok).__name__}"))
+        raise type_error(f"'subok' must be a boolean, not {type(subok).__name__}")
 
 
 def may_cast(source: Any, target: Any, casting: str) -> bool:
@@ -51,11 +51,9 @@ def check_difference(dtype: Any, target: Any) -> None:
 
     common = np.result_type(dtype, target)
     if not may_cast(common, target, "same_kind"):
-        raise TypeError(
-            with_location(
-                f"Cannot cast ufunc 'subtract' output from {common!r} to {target!r} with casting "
-                "rule 'same_kind'"
-            )
+        raise type_error(
+            f"Cannot cast ufunc 'subtract' output from {common!r} to {target!r} with casting "
+            "rule 'same_kind'"
         )
 
 
@@ -63,22 +61,18 @@ def check_buffer(result: LazyTensor, out: Any) -> None:
     """That what is in `out` could be read as the result's dtype: functions that write out through a
     buffer ask that before, and then cast as they need to."""
     if hasattr(out, "dtype") and not may_cast(out.dtype, result.dtype, "safe"):
-        raise TypeError(
-            with_location(
-                f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according to the "
-                "rule 'safe'"
-            )
+        raise type_error(
+            f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according to the "
+            "rule 'safe'"
         )
 
 
 def cast_output(function: str, result: LazyTensor, out: Any, casting: str) -> LazyTensor:
     """The result in the dtype of `out`, where the rule allows it."""
     if not may_cast(result.dtype, out.dtype, casting):
-        raise TypeError(
-            with_location(
-                f"Cannot cast ufunc '{function}' output from {result.dtype!r} to {out.dtype!r} "
-                f"with casting rule {casting!r}"
-            )
+        raise type_error(
+            f"Cannot cast ufunc '{function}' output from {result.dtype!r} to {out.dtype!r} "
+            f"with casting rule {casting!r}"
         )
     return _core.numpy.astype(result, out.dtype)
 

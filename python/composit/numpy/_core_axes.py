@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.numpy import _arguments
 
 _c = _core.numpy
@@ -24,14 +24,13 @@ def on_axes(
     axes of the result where `axes` has them. The result's may be left out if it has none, or if
     it keeps those of the operands with length 1."""
     if not isinstance(axes, list):
-        raise TypeError(with_location(f"{name}: axes is {axes!r}. axes should be a list."))
+        raise type_error(f"{name}: axes is {axes!r}. axes should be a list.")
     may_lack = result == 0 or keeps
     if len(axes) != len(operands) + 1 and not (may_lack and len(axes) == len(operands)):
-        message = (
+        raise value_error(
             f"{name}: axes should be a list with an entry for all {len(operands) + 1} inputs and "
             "outputs; entries for outputs can only be omitted if none of them has core axes."
         )
-        raise ValueError(with_location(message))
     last = list(range(-result, 0))
     entries = axes if len(axes) > len(operands) else [*axes, tuple(last)]
     named = [
@@ -56,10 +55,10 @@ def _entry(name: str, number: int, entry: Any, count: int) -> list[int]:
         try:
             entry = (operator.index(entry),)
         except TypeError:
-            raise TypeError(with_location(what + "It should be a tuple.")) from None
+            raise type_error(what + "It should be a tuple.") from None
     if len(entry) != count:
         raise np.exceptions.AxisError(with_location(what + f"It has {count} core dimensions."))
     some = [_core.integer(axis) for axis in entry]
     if len(set(some)) != len(some):
-        raise ValueError(with_location(what + "One value is repeated."))
+        raise value_error(what + "One value is repeated.")
     return some

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy._ufunc_types import resolved, twin
 
 # Of these NumPy has loops over indices, which name the function where they meet an error.
@@ -32,11 +32,9 @@ def check_binary(ufunc: Any, method: str) -> None:
     """ValueError, NumPy's words, unless two operands give one result."""
     if ufunc.nin != 2:
         what = "outer product" if method == "outer" else method
-        raise ValueError(with_location(f"{what} only supported for binary functions"))
+        raise value_error(f"{what} only supported for binary functions")
     if ufunc.nout != 1:
-        raise ValueError(
-            with_location(f"{method} only supported for functions returning a single value")
-        )
+        raise value_error(f"{method} only supported for functions returning a single value")
 
 
 def loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any, out: Any = None) -> Any:
@@ -101,13 +99,13 @@ def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:
     """a[indices] = f(a[indices], …) as if for one index after the other: where one is met again,
     its element is changed again. The indices are evaluated."""
     if ufunc.nout != 1:
-        raise ValueError(with_location("Only single output ufuncs supported at this time"))
+        raise value_error("Only single output ufuncs supported at this time")
     if isinstance(a, LazyTensor):
         a[...] = _core.numpy.at(ufunc.__name__, a, _known(indices), list(operands))
         return
     numpys = twin(ufunc.__name__)
     if not isinstance(a, np.ndarray) or numpys is None:
-        raise TypeError(with_location("first operand must be array"))
+        raise type_error("first operand must be array")
     numpys.at(a, _known(indices), *map(_known, operands))
 
 

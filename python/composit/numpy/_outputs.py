@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
+from composit._core import (
+    LazyScalar,
+    LazyTensor,
+    not_supported,
+    type_error,
+    value_error,
+    with_location,
+)
 from composit.numpy import _casting
 from composit.numpy.creation import asarray
 
@@ -14,9 +21,7 @@ def refuse(function: str, **arguments: Any) -> None:
     """NotSupported for the first argument that was given (is not None)."""
     for name, value in arguments.items():
         if value is not None:
-            raise NotSupported(
-                with_location(f"{function}: {name}={value!r} is not supported yet. Leave it out.")
-            )
+            raise not_supported(f"{function}: {name}={value!r} is not supported yet. Leave it out.")
 
 
 def the_output(out: Any) -> Any:
@@ -24,9 +29,7 @@ def the_output(out: Any) -> Any:
     if not isinstance(out, tuple):
         return out
     if len(out) != 1:
-        raise ValueError(
-            with_location("The 'out' tuple must have exactly one entry per ufunc output")
-        )
+        raise value_error("The 'out' tuple must have exactly one entry per ufunc output")
     return out[0]
 
 
@@ -43,7 +46,7 @@ def write_out(
     if out is None:
         return result
     if not isinstance(out, (LazyTensor, np.ndarray)) or isinstance(out, LazyScalar):
-        raise TypeError(with_location("return arrays must be of ArrayType"))
+        raise type_error("return arrays must be of ArrayType")
     if widens and result.shape != out.shape and _fits_into(result.shape, out.shape):
         result = _core.numpy.broadcast_to(result, out.shape)
     if not _casting.is_usual(casting):
@@ -53,11 +56,9 @@ def write_out(
         out.replaced(_core.fitted(function, result, out))
         return out
     if out.shape != result.shape:
-        raise ValueError(
-            with_location(
-                f"{function}: out has shape {out.shape}, the result {result.shape}. Equal shapes "
-                "are required."
-            )
+        raise value_error(
+            f"{function}: out has shape {out.shape}, the result {result.shape}. Equal shapes "
+            "are required."
         )
     values = result.evaluated()
     try:

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy._folding import NoValue
 
 # What methods take behind their inputs by position, and how many inputs they have; None: as many
@@ -68,11 +68,8 @@ def _asked(ufunc: Any, method: str, operands: tuple[Any, ...], options: dict[str
     candidates = [each for value in values for each in _of(value)]
     for each in candidates:
         if type(each).__array_ufunc__ is None:
-            raise TypeError(
-                with_location(
-                    f"operand {type(each).__name__!r} does not support ufuncs "
-                    "(__array_ufunc__=None)"
-                )
+            raise type_error(
+                f"operand {type(each).__name__!r} does not support ufuncs (__array_ufunc__=None)"
             )
     for each in _in_turn(candidates):
         result = type(each).__array_ufunc__(each, ufunc, method, *inputs, **keywords)
@@ -80,11 +77,9 @@ def _asked(ufunc: Any, method: str, operands: tuple[Any, ...], options: dict[str
             return result
     given = [repr(x) for x in inputs] + [f"{name}={value!r}" for name, value in keywords.items()]
     kinds = [repr(type(x).__name__) for x in (*inputs, *keywords.get("out", ()))]
-    raise TypeError(
-        with_location(
-            "operand type(s) all returned NotImplemented from "
-            f"__array_ufunc__({ufunc!r}, {method!r}, {', '.join(given)}): {', '.join(kinds)}"
-        )
+    raise type_error(
+        "operand type(s) all returned NotImplemented from "
+        f"__array_ufunc__({ufunc!r}, {method!r}, {', '.join(given)}): {', '.join(kinds)}"
     )
 
 
@@ -110,26 +105,22 @@ def _normalised(
         inputs, places = ufunc._parted(operands, None)
         if places:
             if "out" in keywords:
-                raise TypeError(
-                    with_location("cannot specify 'out' as both a positional and keyword argument")
-                )
+                raise type_error("cannot specify 'out' as both a positional and keyword argument")
             keywords["out"] = (*places, *[None] * (ufunc.nout - len(places)))
         if "sig" in keywords and "signature" in keywords:
-            raise TypeError(with_location("cannot specify both 'sig' and 'signature'"))
+            raise type_error("cannot specify both 'sig' and 'signature'")
         if "sig" in keywords:
             keywords["signature"] = keywords.pop("sig")
     else:
         assert count is not None
         most = count + len(names)
         if not 1 <= len(operands) <= most:
-            raise TypeError(
-                with_location(
-                    f"{method}() takes from 1 to {most} positional arguments but "
-                    f"{len(operands)} were given"
-                )
+            raise type_error(
+                f"{method}() takes from 1 to {most} positional arguments but "
+                f"{len(operands)} were given"
             )
         if method == "at" and ufunc.nin == 2 and len(operands) < 3:
-            raise ValueError(with_location("second operand needed for ufunc"))
+            raise value_error("second operand needed for ufunc")
         inputs = operands[:count]
         keywords = {**dict(zip(names, operands[count:])), **keywords}
         if keywords.get("initial") is NoValue:
@@ -138,15 +129,13 @@ def _normalised(
     for name in keywords:
         if name not in known:
             shown = ufunc.__name__ if method in ("__call__", "outer") else method
-            raise TypeError(with_location(f"{shown}() got an unexpected keyword argument {name!r}"))
+            raise type_error(f"{shown}() got an unexpected keyword argument {name!r}")
     if "out" in keywords:
         out = keywords["out"] if isinstance(keywords["out"], tuple) else (keywords["out"],)
         if len(out) != ufunc.nout:
             if not isinstance(keywords["out"], tuple):
-                raise TypeError(with_location("'out' must be a tuple of arrays"))
-            raise ValueError(
-                with_location("The 'out' tuple must have exactly one entry per ufunc output")
-            )
+                raise type_error("'out' must be a tuple of arrays")
+            raise value_error("The 'out' tuple must have exactly one entry per ufunc output")
         if all(each is None for each in out):
             del keywords["out"]
         else:

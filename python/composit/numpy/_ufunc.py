@@ -8,7 +8,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _public_names
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue
 from composit.numpy._outputs import masked_by, refuse, the_output, write_out
@@ -34,11 +34,9 @@ class Elementwise(Facts):
         """The inputs among `operands`, and the outputs behind them; out excludes the latter."""
         count = len(operands)
         if not self.nin <= count <= self.nargs or (count > self.nin and out is not None):
-            raise TypeError(
-                with_location(
-                    f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments "
-                    f"but {count} {'was' if count == 1 else 'were'} given"
-                )
+            raise type_error(
+                f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments "
+                f"but {count} {'was' if count == 1 else 'were'} given"
             )
         return operands[: self.nin], operands[self.nin :]
 
@@ -142,9 +140,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         """a[indices] = f(a[indices], …), where an index that is met twice counts twice. Indices
         are evaluated, but by add."""
         if len(operands) > 1:
-            raise TypeError(
-                with_location(f"at() takes at most 3 arguments ({2 + len(operands)} given)")
-            )
+            raise type_error(f"at() takes at most 3 arguments ({2 + len(operands)} given)")
         is_sum = self.__name__ == "add" and len(operands) == 1 and isinstance(a, LazyTensor)
         with _core.Reporting(_folding.name_of_at(self, a, indices, operands)):
             if is_sum and (_is_weak(operands[0]) or _fits_kind(operands[0], a)):
@@ -199,16 +195,12 @@ class PairUfunc(Elementwise):
             operands = in_signature(name, operands, signature, sig, dtype, casting)
         outs = (*places, None, None)[:2] if out is None else out
         if not isinstance(outs, tuple):
-            raise TypeError(
-                with_location(
-                    f"{name}: out is {type(out).__name__}. A tuple of two, tensors or None, is "
-                    "required."
-                )
+            raise type_error(
+                f"{name}: out is {type(out).__name__}. A tuple of two, tensors or None, is "
+                "required."
             )
         if len(outs) != 2:
-            raise ValueError(
-                with_location("The 'out' tuple must have exactly one entry per ufunc output")
-            )
+            raise value_error("The 'out' tuple must have exactly one entry per ufunc output")
         if self.__name__ == "frexp":
             refuse(name, dtype=dtype)
         # Both are made before either is written: out may be an operand.

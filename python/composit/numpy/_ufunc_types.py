@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy.creation import asarray
 
 
@@ -38,9 +38,9 @@ def resolved(ufunc: Any, dtypes: tuple[Any, ...], **options: Any) -> tuple[Any, 
     try:
         return ufunc.resolve_dtypes(dtypes, **options)
     except TypeError as error:
-        raise TypeError(with_location(str(error))) from None
+        raise type_error(str(error)) from None
     except ValueError as error:
-        raise ValueError(with_location(str(error))) from None
+        raise value_error(str(error)) from None
 
 
 def in_signature(
@@ -48,12 +48,12 @@ def in_signature(
 ) -> tuple[Any, ...]:
     """Operands in the dtypes of the loop that NumPy would take for `signature`, or `sig`."""
     if sig is not None and signature is not None:
-        raise TypeError(with_location("cannot specify both 'sig' and 'signature'"))
+        raise type_error("cannot specify both 'sig' and 'signature'")
     if dtype is not None:
-        raise TypeError(with_location("cannot specify both 'signature' and 'dtype'"))
+        raise type_error("cannot specify both 'signature' and 'dtype'")
     ufunc = twin(name)
     if ufunc is None:
-        raise TypeError(with_location(f"{name}: NumPy has no ufunc of this name."))
+        raise type_error(f"{name}: NumPy has no ufunc of this name.")
     dtypes = (*map(given_dtype, operands), *(None,) * ufunc.nout)
     given = sig if signature is None else signature
     loop = resolved(ufunc, dtypes, signature=given, casting=casting)
@@ -87,5 +87,5 @@ class Facts:
         """The dtypes that the function computes in, as NumPy's."""
         ufunc = twin(self.__name__)
         if ufunc is None:
-            raise TypeError(with_location(f"{self.__name__}: NumPy has no ufunc of this name."))
+            raise type_error(f"{self.__name__}: NumPy has no ufunc of this name.")
         return ufunc.resolve_dtypes(dtypes, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _arguments, _casting, _core_axes
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import _check_count, asarray
@@ -57,7 +57,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[LazyTensor, ...]:
     """x[0], x[1], … of an axis."""
     _arguments.check_array(x)
     if x.ndim == 0:
-        raise ValueError(with_location("unstack: Input array must be at least 1-d."))
+        raise value_error("unstack: Input array must be at least 1-d.")
     return tuple(_c.unstack(x, _arguments.moved_axis("unstack", axis, x.ndim)))
 
 
@@ -104,7 +104,7 @@ def geomspace(
     """`num` values from start to stop, each a constant multiple of the one before."""
     count = _core.integer(num)
     if any(isinstance(end, (int, float, complex)) and end == 0 for end in (start, stop)):
-        raise ValueError(with_location("geomspace: Geometric sequence cannot include zero."))
+        raise value_error("geomspace: Geometric sequence cannot include zero.")
     _check_count("geomspace", count)
     result = _c.geomspace(start, stop, count, bool(endpoint), dtype, 0)
     return _c.moveaxis(result, 0, _arguments.moved_axis("geomspace", axis, result.ndim))
@@ -147,7 +147,7 @@ def vecdot(
     put = None
     if axes is not None:
         if axis != -1:
-            raise TypeError(with_location("vecdot: cannot specify both 'axis' and 'axes'"))
+            raise type_error("vecdot: cannot specify both 'axis' and 'axes'")
         (x1, x2), put = _core_axes.on_axes(
             "vecdot", axes, (x1, x2), (1, 1), int(keepdims), keepdims
         )

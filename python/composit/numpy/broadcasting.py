@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import broadcast_to
 
@@ -27,16 +27,12 @@ class broadcast:
 
     def __init__(self, *arrays: Any, **unknown: Any) -> None:
         if unknown:
-            raise ValueError(
-                with_location(f"broadcast: there are no keywords {list(unknown)}. None are taken.")
-            )
+            raise value_error(f"broadcast: there are no keywords {list(unknown)}. None are taken.")
         self._bases: list[LazyTensor] = []
         for array in arrays:
             self._bases += array._bases if isinstance(array, broadcast) else [asarray(array)]
         if len(self._bases) > 64:
-            raise ValueError(
-                with_location(f"broadcast: {len(self._bases)} arrays. At most 64 are allowed.")
-            )
+            raise value_error(f"broadcast: {len(self._bases)} arrays. At most 64 are allowed.")
         self.shape = self._common_shape()
         self.reset()
 
@@ -46,7 +42,7 @@ class broadcast:
             try:
                 common = _c.broadcast_shapes(common, base.shape)
             except ValueError:
-                raise ValueError(with_location(self._mismatch(number))) from None
+                raise value_error(self._mismatch(number)) from None
         return common
 
     def _mismatch(self, number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy._outputs import masked_by, refuse, write_out
 from composit.numpy.creation import asarray
 
@@ -17,15 +17,11 @@ def _bounds(a_min: Any, a_max: Any, min: Any, max: Any) -> tuple[Any, Any]:
         return (None if min is _not_given else min), (None if max is _not_given else max)
     for name, value in (("a_min", a_min), ("a_max", a_max)):
         if value is _not_given:
-            raise TypeError(
-                with_location(f"clip() missing 1 required positional argument: {name!r}")
-            )
+            raise type_error(f"clip() missing 1 required positional argument: {name!r}")
     if min is not _not_given or max is not _not_given:
-        raise ValueError(
-            with_location(
-                "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
-                "forbidden."
-            )
+        raise value_error(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
+            "forbidden."
         )
     return a_min, a_max
 
@@ -40,15 +36,14 @@ def clip(
 
     where = kwargs.pop("where", True)
     for name, value in kwargs.items():
-        message = f"clip: {name}={value!r}: there is no such option. where is one."
-        raise TypeError(with_location(message))
+        raise type_error(f"clip: {name}={value!r}: there is no such option. where is one.")
 
     low, high = _bounds(a_min, a_max, min, max)
     if order not in ("K", "A", "C", "F"):
         refuse("clip", order=order)
     a = asarray(a)
     if low is None and high is None and a.dtype.kind == "b":
-        raise TypeError(with_location("clip: a is bool, and there is no bound. One is required."))
+        raise type_error("clip: a is bool, and there is no bound. One is required.")
     if a.dtype.kind in "iu":  # integers beyond the dtype's bound nothing
         limits = np.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low

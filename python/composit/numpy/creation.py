@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch, devices
-from composit._core import LazyScalar, LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, type_error, value_error
 from composit.numpy import _arguments, _by_numpy
 
 _c = _core.numpy
@@ -22,7 +22,7 @@ def _layout(function: str, order: str | None, known: str = "CKAF") -> None:
     """Refuses what is no order: elements count as row-major."""
     if order is not None and order not in tuple(known):
         names = "'C' or 'F'" if known == "CF" else "one of 'C', 'F', 'A', or 'K'"
-        raise ValueError(with_location(f"{function}: order must be {names} (got {order!r})"))
+        raise value_error(f"{function}: order must be {names} (got {order!r})")
 
 
 @devices.placing
@@ -41,7 +41,7 @@ def asarray(
         )
     is_number = isinstance(a, (bool, int, float, complex))
     if copy is False and is_number:
-        raise ValueError(with_location("asarray: Unable to avoid copy of a number. copy is False."))
+        raise value_error("asarray: Unable to avoid copy of a number. copy is False.")
     if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor) and not is_number:
         dtype, name = _dtype_or_name(dtype)
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
@@ -162,13 +162,12 @@ def _check_depth(value: Any, most: int) -> None:
     import numpy as np
 
     if not 0 <= most <= _RANKS:
-        raise ValueError(with_location(f"array: ndmax is {most}. 0 to {_RANKS} are required."))
+        raise value_error(f"array: ndmax is {most}. 0 to {_RANKS} are required.")
     if isinstance(value, (list, tuple)) and np.ndim(value) > most:
-        message = (
+        raise value_error(
             "array: setting an array element with a sequence. The requested array would exceed "
             f"the maximum number of dimension of {most}."
         )
-        raise ValueError(with_location(message))
 
 
 @devices.placing
@@ -308,10 +307,10 @@ def arange(
     _layout("arange", None)
     _arguments.check_like("arange", like)
     if start is not None and start_or_stop is not None:
-        raise TypeError(with_location("arange: start is given twice. Give it once."))
+        raise type_error("arange: start is given twice. Give it once.")
     start_or_stop = start if start_or_stop is None else start_or_stop
     if stop is None and (start is not None or start_or_stop is None):
-        raise TypeError(with_location("arange: stop is not given. It is required."))
+        raise type_error("arange: stop is not given. It is required.")
     given = (start_or_stop,) if stop is None else (start_or_stop, stop, step)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -335,7 +334,7 @@ def _ranged(values: Any, dtype: Any, name: str | None) -> LazyTensor:
             message = (
                 "arange() is only supported for booleans when the result has at most length 2."
             )
-            raise TypeError(with_location(message))
+            raise type_error(message)
         return _c.astype(made, dtype)
     if kind == "c":
         return _c.astype(arange(start, stop, step, name=name), dtype)
@@ -380,8 +379,7 @@ _NUMBERS = (bool, int, float)
 
 def _check_count(function: str, count: int) -> None:
     if count < 0:
-        message = f"{function}: Number of samples, {count}, must be non-negative."
-        raise ValueError(with_location(message))
+        raise value_error(f"{function}: Number of samples, {count}, must be non-negative.")
 
 
 @devices.placing
@@ -402,8 +400,7 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     _arguments.check_known(dtype)
     size = _core.integer(n)
     if size < 0:
-        message = f"identity: negative dimensions are not allowed: {size}."
-        raise ValueError(with_location(message))
+        raise value_error(f"identity: negative dimensions are not allowed: {size}.")
     return _c.identity(size, dtype)
 
 
@@ -429,8 +426,7 @@ def _downwards(k: Any) -> Any:
 
 def _matrix(function: str, m: Any) -> Any:
     if getattr(m, "ndim", None) == 0 or isinstance(m, (bool, int, float, complex)):
-        message = f"{function}: m has no dimension. One at least is required."
-        raise TypeError(with_location(message))
+        raise type_error(f"{function}: m has no dimension. One at least is required.")
     return m
 
 
@@ -460,11 +456,9 @@ def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -
         raise TypeError(_mismatch.wrong(initializer_callback, "A function"))
     values = _converted(initializer_callback(), dtype)
     if values.shape != _shape(shape):
-        raise ValueError(
-            with_location(
-                f"create_input: the callback of {name} returned shape {values.shape}. "
-                f"{_shape(shape)} is required."
-            )
+        raise value_error(
+            f"create_input: the callback of {name} returned shape {values.shape}. "
+            f"{_shape(shape)} is required."
         )
     return _core.constant(values, name)
 
@@ -490,5 +484,5 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> LazyTenso
 
     result = asarray(a, dtype, order)
     if result.dtype.kind == "f" and not np.isfinite(result.evaluated()).all():
-        raise ValueError(with_location("asarray_chkfinite: array must not contain infs or NaNs"))
+        raise value_error("asarray_chkfinite: array must not contain infs or NaNs")
     return result

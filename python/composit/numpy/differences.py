@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy import _arguments
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -37,8 +37,7 @@ def cumulative_prod(
 
 def _only(x: Any, axis: Any) -> Any:
     if axis is None and asarray(x).ndim > 1:
-        message = "accumulate: x has more than one dimension. An axis is required."
-        raise ValueError(with_location(message))
+        raise value_error("accumulate: x has more than one dimension. An axis is required.")
     if not isinstance(axis, (tuple, list)):
         return axis
     return _arguments.moved_axis("accumulate", axis, max(asarray(x).ndim, 1))
@@ -63,5 +62,5 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> LazyTenso
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> LazyTensor:
     """Jumps of neighbours brought below half a period by adding whole ones."""
     if asarray(p).ndim == 0:
-        raise ValueError(with_location("unwrap: p has no dimension. One at least is required."))
+        raise value_error("unwrap: p has no dimension. One at least is required.")
     return _c.unwrap(p, discont, axis, period)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, not_supported
 from composit.numpy.complex_parts import isreal
 from composit.numpy.creation import asarray
 
@@ -23,12 +23,10 @@ def _apply(name: str, *operands: Any) -> LazyTensor:
 
 def _is_any(function: str, x: LazyTensor, condition: LazyTensor) -> bool:
     if not x.has_value():
-        raise NotSupported(
-            with_location(
-                f"emath.{function}: whether the result is complex depends on the values of what "
-                "depends on a placeholder. Inside compile, grad, vmap and wrap_as_operation use "
-                f"numpy.{function}, of x.astype(complex) where it may be."
-            )
+        raise not_supported(
+            f"emath.{function}: whether the result is complex depends on the values of what "
+            "depends on a placeholder. Inside compile, grad, vmap and wrap_as_operation use "
+            f"numpy.{function}, of x.astype(complex) where it may be."
         )
     return bool(condition.any().evaluated())
 

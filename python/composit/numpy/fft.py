@@ -8,7 +8,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import devices
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, index_error, value_error
 from composit._mismatch import wrong
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -34,7 +34,7 @@ def _along(name: str, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
 def _written(name: str, result: LazyTensor, out: Any) -> Any:
     if out is not None and getattr(out, "shape", result.shape) != result.shape:
         required = f"{out.shape}. {result.shape} is required."
-        raise ValueError(with_location(f"{name}: output array has wrong shape: {required}"))
+        raise value_error(f"{name}: output array has wrong shape: {required}")
     return write_out(name, result, out)
 
 
@@ -58,7 +58,7 @@ def _check_place(function: str, ndim: int, s: Any, axes: Any) -> None:
     """NumPy looks up the length of an axis that is given alone before it wants a sequence."""
     if s is None and hasattr(axes, "__index__") and not -ndim <= axes < ndim:
         message = f"{function}: axes is {axes}, beyond the {ndim} axes of the operand"
-        raise IndexError(with_location(f"{message}. A sequence of axes is required."))
+        raise index_error(f"{message}. A sequence of axes is required.")
 
 
 # What transforms the last axis, and what the others, of functions that write into out.
@@ -74,7 +74,7 @@ def _in_stages(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any
     x = asarray(a)
     places = list(range(-(x.ndim if s is None else len(s)), 0) if axes is None else axes)
     if s is not None and len(s) != len(places):
-        raise ValueError(with_location(f"{name}: Shape and axes have different lengths."))
+        raise value_error(f"{name}: Shape and axes have different lengths.")
     lengths = [None if s is None or n == -1 else n for n in (s or places)]
     last, other = _STAGES[name]
     for number, (length, place) in enumerate(reversed([*zip(lengths, places)])):
@@ -210,8 +210,7 @@ def _length(function: str, n: Any) -> int:
     try:
         return operator.index(n)
     except TypeError:
-        message = f"{function}: n is {n!r}. An integer is required."
-        raise ValueError(with_location(message)) from None
+        raise value_error(f"{function}: n is {n!r}. An integer is required.") from None
 
 
 @devices.placing
@@ -228,8 +227,7 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
 
 def _check_axes(function: str, x: Any) -> None:
     if asarray(x).ndim == 0:
-        message = f"{function}: x has no dimension. One at least is required."
-        raise ValueError(with_location(message))
+        raise value_error(f"{function}: x has no dimension. One at least is required.")
 
 
 def fftshift(x: Any, axes: Any = None) -> LazyTensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _arguments
 from composit.numpy.creation import _downwards, _upwards, arange, asarray
 
@@ -76,7 +76,7 @@ def _lengths(function: str, dimensions: Any, dtype: Any) -> tuple[int, ...]:
     lengths = _core.integers(tuple(dimensions) if is_lazy else dimensions)
     if lengths and max(lengths) > 2 and _core.dtype_of(dtype).kind == "b":
         message = f"{function}: positions along {max(lengths)} elements are no bool"
-        raise TypeError(with_location(f"{message}. Two elements at most are required."))
+        raise type_error(f"{message}. Two elements at most are required.")
     return lengths
 
 
@@ -106,7 +106,7 @@ def ravel_multi_index(
     """Positions in the flattened array of the elements at some indices."""
     if isinstance(mode, str) and mode not in ("raise", "wrap", "clip"):
         message = f"ravel_multi_index: mode is {mode!r}. 'raise', 'wrap' or 'clip' is required."
-        raise ValueError(with_location(message))
+        raise value_error(message)
     modes = [mode] if isinstance(mode, str) else mode
     return _c.ravel_multi_index(multi_index, dims, modes, order)
 
@@ -114,8 +114,7 @@ def ravel_multi_index(
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[LazyTensor, ...]:
     """Indices, one tensor per axis, of positions in the flattened array."""
     if isinstance(indices, float) and order in ("C", "F", "A", "K"):
-        message = f"unravel_index: only int indices permitted, not {indices!r}."
-        raise TypeError(with_location(message))
+        raise type_error(f"unravel_index: only int indices permitted, not {indices!r}.")
     return tuple(_c.unravel_index(indices, shape, order))
 
 

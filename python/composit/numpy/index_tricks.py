@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.numpy.creation import arange, array, asarray, linspace, zeros
 from composit.numpy.manipulation import broadcast_to, concatenate, reshape, stack
 
@@ -64,8 +64,7 @@ class _Grid:
         dtype = np.result_type(0, *numbers)
         counts = [count for count, *_ in lines]
         if not self._is_open and min(counts, default=0) < 0:
-            message = f"{self._name}: negative dimensions are not allowed: {counts}."
-            raise ValueError(with_location(message))
+            raise value_error(f"{self._name}: negative dimensions are not allowed: {counts}.")
         axes = []
         for axis, (count, (_, start, step, _)) in enumerate(zip(counts, lines)):
             points = arange(max(0, count)).astype(dtype)
@@ -110,13 +109,11 @@ class _Joined:
         if parts and isinstance(parts[0], str):
             axis, rank, place = self._directive(parts.pop(0))
         if any(isinstance(part, str) for part in parts):
-            message = f"{self._name}: special directives must be the first entry."
-            raise ValueError(with_location(message))
+            raise value_error(f"{self._name}: special directives must be the first entry.")
         made = [part if _is_number(part) else self._array(part, rank, place) for part in parts]
         dtypes = [x if _is_number(x) else x.dtype for x in made]
         if not made:
-            message = f"{self._name}: need at least one array to concatenate"
-            raise ValueError(with_location(message))
+            raise value_error(f"{self._name}: need at least one array to concatenate")
         dtype = np.result_type(*dtypes)
         return concatenate([array(x, dtype=dtype, ndmin=rank) for x in made], axis=axis)
 
@@ -124,13 +121,12 @@ class _Joined:
         """axis, rank and place of a text such as "0,2" or "1"."""
         if text in ("r", "c"):
             message = f"{self._name}: {text!r} makes a matrix, which composit has not. Use '1,2'."
-            raise TypeError(with_location(message))
+            raise type_error(message)
         given: Sequence[str] = text.split(",")
         try:
             numbers = [int(word) for word in given[:3]]
         except ValueError:
-            message = f"{self._name}: unknown special directive {text!r}"
-            raise ValueError(with_location(message)) from None
+            raise value_error(f"{self._name}: unknown special directive {text!r}") from None
         return (*numbers, *self._defaults[len(numbers) :])  # type: ignore[return-value]
 
     def _array(self, part: Any, rank: int, place: int) -> LazyTensor:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from numpy.linalg import LinAlgError, _umath_linalg
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit._mismatch import wrong
 from composit.numpy import _arguments, linear
 
@@ -106,7 +106,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> LazyTensor:
     _arguments.check_known(dtype)
     if getattr(x, "ndim", 2) < 2:
         message = "trace: diag requires an array of at least two dimensions, not"
-        raise ValueError(with_location(f"{message} {x.shape}."))
+        raise value_error(f"{message} {x.shape}.")
     return _c.trace(x, offset, dtype)
 
 
@@ -121,8 +121,7 @@ def matrix_power(a: Any, n: Any) -> LazyTensor:
         count = operator.index(n)
     except TypeError:
         _c.matrix_power(a, 1)  # what is wrong with the matrix comes first, as in NumPy
-        message = f"matrix_power: n is {n!r}. An integer is required."
-        raise TypeError(with_location(message)) from None
+        raise type_error(f"matrix_power: n is {n!r}. An integer is required.") from None
     if -(1 << 63) <= count < 1 << 63:
         return _c.matrix_power(a, count)
     result: Any = None
@@ -192,7 +191,7 @@ def pinv(
 ) -> LazyTensor:
     """The Moore-Penrose inverse; small singular values count as zero."""
     if rcond is not None and rtol is not _not_given:
-        raise ValueError(with_location("pinv: `rtol` and `rcond` can't be both set."))
+        raise value_error("pinv: `rtol` and `rcond` can't be both set.")
     if rcond is None:
         rcond = 1e-15 if rtol is _not_given else rtol
     if rcond is None:
@@ -214,7 +213,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         names = {"f": "reduced", "full": "reduced", "e": "economic", "economic": "economic"}
         if not isinstance(mode, str) or mode not in names:
             required = "'reduced', 'complete', 'r' or 'raw'"
-            raise ValueError(with_location(f"qr: Unrecognized mode {mode!r}. {required}."))
+            raise value_error(f"qr: Unrecognized mode {mode!r}. {required}.")
         import warnings
 
         warnings.warn(

@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, index_error, type_error, value_error
 from composit.numpy import _arguments, _casting, _core_axes
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -37,11 +37,9 @@ def dot(a: Any, b: Any, out: Any = None) -> LazyTensor:
 def _exactly(function: str, result: LazyTensor, out: Any) -> Any:
     """The result written over an `out` of its own dtype and shape."""
     if hasattr(out, "dtype") and (out.dtype, out.shape) != (result.dtype, result.shape):
-        raise ValueError(
-            with_location(
-                f"{function}: out is {out.dtype} of shape {out.shape}. {result.dtype} of shape "
-                f"{result.shape} is required."
-            )
+        raise value_error(
+            f"{function}: out is {out.dtype} of shape {out.shape}. {result.dtype} of shape "
+            f"{result.shape} is required."
         )
     return write_out(function, result, out)
 
@@ -78,7 +76,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> LazyTensor:
     pairs = zip(shapes[0][-count:], shapes[1]) if count <= len(shapes[0]) else ()
     if count > min(map(len, shapes)) and all(one == other for one, other in pairs):
         message = f"tensordot: axes is {count}, the operands have shapes {shapes}"
-        raise IndexError(with_location(f"{message}. At least so many axes are required."))
+        raise index_error(f"{message}. At least so many axes are required.")
     return _c.tensordot(a, b, count)
 
 
@@ -89,7 +87,7 @@ def einsum(
     """Einstein's summation: einsum("ij,jk->ik", a, b). Where nothing is summed or multiplied
     ("ii->i") the result is a view."""
     if not operands:
-        raise ValueError(with_location("einsum: no arguments are given. Subscripts are required."))
+        raise value_error("einsum: no arguments are given. Subscripts are required.")
     subscripts, *tensors = operands
     if not isinstance(subscripts, str):
         subscripts, tensors = _lettered(operands)
@@ -126,7 +124,7 @@ def _with_output(tensors: list[LazyTensor], out: Any) -> list[LazyTensor]:
     common = np.result_type(out.dtype, *[tensor.dtype for tensor in tensors])
     if not _casting.may_cast(common, out.dtype, "safe"):
         message = f"einsum: the result is {common!r}, out {out.dtype!r}. A cast that is safe"
-        raise TypeError(with_location(f"{message} is required."))
+        raise type_error(f"{message} is required.")
     return [_c.astype(tensor, common) for tensor in tensors]
 
 
@@ -138,7 +136,7 @@ def _lettered(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
             raise TypeError(_mismatch.wrong(numbers, "Subscripts, or a list of numbers of axes"))
         places = [i if i is Ellipsis else _core.integer(i) for i in numbers]
         if not all(i is Ellipsis or 0 <= i < 26 for i in places):
-            raise ValueError(with_location(f"einsum: subscripts are {numbers}. 0 to 25 required."))
+            raise value_error(f"einsum: subscripts are {numbers}. 0 to 25 required.")
         terms.append("".join("..." if i is Ellipsis else chr(ord("a") + i) for i in places))
     count = len(operands) // 2
     result = "->" + terms[count] if len(terms) > count else ""

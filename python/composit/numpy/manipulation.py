@@ -9,7 +9,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch, devices
-from composit._core import LazyScalar, LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, type_error, value_error, with_location
 from composit.numpy import _arguments, _by_numpy, _casting
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -31,7 +31,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     else:
         result = _c.reshape(a, shape)
     if copy is False and isinstance(a, LazyTensor) and result.root() is not (a.root() or a):
-        raise ValueError(with_location("Unable to avoid creating a copy while reshaping."))
+        raise value_error("Unable to avoid creating a copy while reshaping.")
     return result.copied(letter == "F") if copy else result
 
 
@@ -47,10 +47,8 @@ def _order(function: str, order: Any, known: str) -> str:
     letter = order.upper()[:1] if isinstance(order, str) and order else order
     if letter not in tuple(known):
         required = ", ".join(repr(letter) for letter in known)
-        raise ValueError(
-            with_location(
-                f"{function}: order={order!r} is not known. One of {required} is required."
-            )
+        raise value_error(
+            f"{function}: order={order!r} is not known. One of {required} is required."
         )
     return letter
 
@@ -216,7 +214,7 @@ def _sequence(function: str, tup: Any) -> Any:
     """What is stacked, which is no iterator."""
     if not hasattr(tup, "__getitem__"):
         message = 'arrays to stack must be passed as a "sequence" type such as list or tuple'
-        raise TypeError(with_location(f"{function}: {message}, not {type(tup).__name__}."))
+        raise type_error(f"{function}: {message}, not {type(tup).__name__}.")
     return tup
 
 
@@ -275,9 +273,7 @@ def flip(m: Any, axis: Any = None) -> LazyTensor:
 
 def _check_dimensions(function: str, m: Any, least: int) -> None:
     if ndim(m) < least:
-        raise ValueError(
-            with_location(f"{function}: shape {shape(m)} is given. {least} axes are required.")
-        )
+        raise value_error(f"{function}: shape {shape(m)} is given. {least} axes are required.")
 
 
 def fliplr(m: Any) -> LazyTensor:
@@ -345,8 +341,7 @@ def resize(a: Any, new_shape: Any) -> LazyTensor:
 
 def _check_bitorder(function: str, bitorder: Any) -> None:
     if isinstance(bitorder, str) and bitorder[:1] not in ("b", "l"):
-        message = f"{function}: bitorder is {bitorder!r}. 'big' or 'little' is required."
-        raise ValueError(with_location(message))
+        raise value_error(f"{function}: bitorder is {bitorder!r}. 'big' or 'little' is required.")
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> LazyTensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _floating_point, _mismatch, devices
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error, with_location
 from composit.numpy import _arguments
 from composit.numpy.creation import asarray
 from composit.numpy.kinds import _asked
@@ -45,7 +45,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
             raise KeyError(with_location(f"require: {name!r} is no requirement. Known: {known}."))
         wanted.add(flag)
     if wanted >= {"C", "F"}:
-        raise ValueError(with_location('require: Cannot specify both "C" and "F" order.'))
+        raise value_error('require: Cannot specify both "C" and "F" order.')
     tensor = asarray(a, dtype)
     flags = tensor.flags
     is_copy = ("O" in wanted and isinstance(a, LazyTensor)) or (
@@ -124,7 +124,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Laz
         array = np.fromiter(iter, target, most)
     except ValueError as error:
         said = str(error) if "too short" in str(error) else "an element is no number."
-        raise ValueError(with_location(f"fromiter: {said}")) from None
+        raise value_error(f"fromiter: {said}") from None
     except TypeError:
         raise TypeError(_mismatch.wrong(iter, f"An iterable of numbers of {target}")) from None
     return asarray(array, copy=False)
@@ -140,10 +140,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> L
         return x.copied() if copy else x
     if hasattr(x, "__dlpack_device__") and next(iter(x.__dlpack_device__())) == 2:
         if copy is False:
-            raise ValueError(
-                with_location(
-                    "from_dlpack: Unable to avoid copy of memory on a CUDA device. copy is False."
-                )
+            raise value_error(
+                "from_dlpack: Unable to avoid copy of memory on a CUDA device. copy is False."
             )
         made = _core.imported_from_cuda(x)
         return made if device is None else devices.moved(made, there)

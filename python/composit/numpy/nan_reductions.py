@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error
 from composit.numpy import _arguments, _casting
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -75,8 +75,7 @@ def _check_inexact_output(function: str, a: Any, out: Any) -> None:
     if not hasattr(out, "dtype"):
         raise AttributeError(_mismatch.wrong(out, "A tensor or ndarray"))
     if out.dtype.kind not in "fc":
-        message = f"{function}: If a is inexact, then out must be inexact, not {out.dtype}."
-        raise TypeError(with_location(message))
+        raise type_error(f"{function}: If a is inexact, then out must be inexact, not {out.dtype}.")
 
 
 def nanvar(

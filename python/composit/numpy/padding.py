@@ -11,7 +11,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import _mismatch, _opaque
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, index_error, value_error
 from composit.numpy.creation import asarray
 
 __all__ = ["pad"]
@@ -32,11 +32,9 @@ def _by_axis(pad_width: dict[Any, Any], rank: int) -> list[Any]:
     for axis, width in pad_width.items():
         at = _core.integer(axis)
         if not -rank <= at < rank:
-            raise IndexError(
-                with_location(
-                    f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
-                    f"dimensions. Axes are {-rank} to {rank - 1}."
-                )
+            raise index_error(
+                f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
+                f"dimensions. Axes are {-rank} to {rank - 1}."
             )
         widths[at] = _pairs(width, 1, "iu", _WIDTHS)[0]
     return widths
@@ -68,16 +66,12 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
     if callable(mode):
         return _by_function(array, widths, pad_width, mode, kwargs)
     if not isinstance(mode, str) or mode not in _OPTIONS:
-        raise ValueError(
-            with_location(
-                f"pad: mode {mode!r} is not supported. One of {', '.join(_OPTIONS)} is required."
-            )
+        raise value_error(
+            f"pad: mode {mode!r} is not supported. One of {', '.join(_OPTIONS)} is required."
         )
     odd = set(kwargs) - {_OPTIONS[mode]}
     if odd:
-        raise ValueError(
-            with_location(f"pad: unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
-        )
+        raise value_error(f"pad: unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
     value = kwargs.get("constant_values", 0)
     is_one = not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0
     if mode == "empty" or (mode == "constant" and is_one):
@@ -96,7 +90,7 @@ def _by_function(
     array: LazyTensor, widths: list[_Pair], pad_width: Any, function: Any, options: dict[str, Any]
 ) -> LazyTensor:
     if any(low < 0 or high < 0 for low, high in widths):
-        raise ValueError(with_location("pad: index can't contain negative values"))
+        raise value_error("pad: index can't contain negative values")
     widths = [(low, high) for low, high in widths]
     # NumPy calls the function with a tuple where one pair holds for all axes, else with a list.
     shape = np.shape(widths if isinstance(pad_width, dict) else pad_width)

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.numpy.creation import asarray
 
 _c = _core.numpy
@@ -61,8 +61,7 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> LazyTensor:
 def _check_sequence(function: str, value: Any) -> None:
     """That this is no number, of which a function of NumPy's that asks for sequences complains."""
     if getattr(value, "ndim", None) == 0 or isinstance(value, (bool, int, float, complex)):
-        message = f"{function}: {value!r} is a number. A sequence is required."
-        raise TypeError(with_location(message))
+        raise type_error(f"{function}: {value!r} is a number. A sequence is required.")
 
 
 def poly(seq_of_zeros: Any) -> Any:
@@ -103,7 +102,7 @@ def polyfit(
     if cov != "unscaled":
         if len(x) <= order:
             message = "polyfit: the number of data points must exceed order to scale the covariance"
-            raise ValueError(with_location(f"{message}: {len(x)} and {order}."))
+            raise value_error(f"{message}: {len(x)} and {order}.")
         scale = report[0] / (len(x) - order)
         covariance = (covariance if y.ndim == 1 else _c.expand_dims(covariance, 2)) * scale
     elif y.ndim == 2:

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy import _casting
 from composit.numpy._outputs import the_output as _the_output
 from composit.numpy._outputs import write_out
@@ -116,9 +116,7 @@ def _ddof(function: str, ddof: float, correction: Any) -> float:
     if correction is None:
         return ddof
     if ddof != 0:
-        raise ValueError(
-            with_location(f"{function}: ddof and correction can't be provided simultaneously.")
-        )
+        raise value_error(f"{function}: ddof and correction can't be provided simultaneously.")
     return correction
 
 

@@ -16,7 +16,7 @@ def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     size = getattr(out, "size", result.size)
     if size != result.size:
         message = f"round: invalid output shape: {size} elements. {result.size} are required."
-        raise ValueError(_core.with_location(message))
+        raise _core.value_error(message)
     return write_out("round", result, out, widens=True)
 
 

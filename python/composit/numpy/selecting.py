@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, index_error, type_error, value_error
 from composit.numpy import _arguments, _by_numpy, _casting, _other_objects
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -55,7 +55,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTe
     result = _c.choose(a, choices, mode)
     if hasattr(out, "shape") and out.shape != result.shape:
         message = f"choose: invalid shape for output array: {out.shape}."
-        raise TypeError(with_location(f"{message} {result.shape} is required."))
+        raise type_error(f"{message} {result.shape} is required.")
     return write_out("choose", result, out, casting="unsafe")
 
 
@@ -87,10 +87,10 @@ def _places(function: str, obj: Any) -> Any:
         raise TypeError(_mismatch.wrong(obj, "An integer, a slice, a mask or several integers"))
     if isinstance(obj, (str, float, complex)):
         message = f"{function}: arrays used as indices must be of integer (or boolean) type"
-        raise IndexError(with_location(f"{message}, not {obj!r}."))
+        raise index_error(f"{message}, not {obj!r}.")
     if getattr(obj, "dtype", None) is not None and obj.dtype.kind in "fc":
         message = f"{function}: arrays used as indices must be of integer (or boolean) type"
-        raise IndexError(with_location(f"{message}, not {obj.dtype}."))
+        raise index_error(f"{message}, not {obj.dtype}.")
     return obj
 
 
@@ -129,8 +129,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:
-        message = "where: one of x and y is given. Both are required, or neither."
-        raise ValueError(with_location(message))
+        raise value_error("where: one of x and y is given. Both are required, or neither.")
     try:
         return _core.array_of(_core.numpy.apply("where", condition, x, y))
     except TypeError as refusal:

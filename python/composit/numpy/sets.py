@@ -6,7 +6,7 @@ from typing import Any
 from typing import NamedTuple as _NamedTuple
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.numpy import _arguments, _by_numpy
 from composit.numpy.creation import asarray
 
@@ -47,7 +47,7 @@ def unique(
         axis = _only_axis(axis, ar)
     if axis is not None and not hasattr(axis, "__index__"):
         name = type(axis).__name__
-        raise TypeError(with_location(f"unique: integer argument expected, got {name}: axis."))
+        raise type_error(f"unique: integer argument expected, got {name}: axis.")
     values, indices, inverse, counts = _c.unique(ar, axis, equal_nan, return_index, return_inverse)
     wanted = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
     more = [result for result, is_wanted in wanted if is_wanted]
@@ -135,7 +135,5 @@ def isin(
 ) -> LazyTensor:  # fmt: skip
     """Whether each element is among the others; one way serves for every kind."""
     if kind not in (None, "sort", "table"):
-        raise ValueError(
-            with_location(f"isin: Invalid kind: {kind!r}. None, 'sort' or 'table' is required.")
-        )
+        raise value_error(f"isin: Invalid kind: {kind!r}. None, 'sort' or 'table' is required.")
     return _c.isin(element, test_elements, invert, kind == "table")

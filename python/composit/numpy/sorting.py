@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _by_numpy
 from composit.numpy._outputs import refuse, write_out
 
@@ -18,12 +18,10 @@ def _check_kind(function: str, kind: Any, order: Any, stable: Any) -> None:
     refuse(function, order=order)
     if kind is not None and stable is not None:
         message = f"{function}: `kind` and `stable` parameters can't be provided at the same time."
-        raise ValueError(with_location(f"{message} Use only one of them."))
+        raise value_error(f"{message} Use only one of them.")
     if kind is not None and str(kind)[:1].lower() not in tuple("qhms"):
-        raise ValueError(
-            with_location(
-                f"{function}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
-            )
+        raise value_error(
+            f"{function}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
         )
 
 
@@ -57,11 +55,11 @@ def _positions(function: str, kth: Any) -> list[int]:
     try:
         found = np.atleast_1d(kth)
     except ValueError:
-        raise ValueError(with_location(required)) from None
+        raise value_error(required) from None
     if found.ndim > 1:
-        raise ValueError(with_location(required))
+        raise value_error(required)
     if found.dtype.kind not in "iu":
-        raise TypeError(with_location(required))
+        raise type_error(required)
     return found.tolist()
 
 
@@ -78,7 +76,7 @@ def _check_selection(function: str, kind: Any) -> None:
     if not isinstance(kind, str):
         raise TypeError(_mismatch.wrong(kind, "The text 'introselect'"))
     if kind != "introselect":
-        raise ValueError(with_location(f"{function}: kind is {kind!r}. 'introselect' is required."))
+        raise value_error(f"{function}: kind is {kind!r}. 'introselect' is required.")
 
 
 def partition(
@@ -99,8 +97,7 @@ def lexsort(keys: Any, axis: int = -1) -> LazyTensor:
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> LazyTensor:
     """Where values belong in an ascending a: before their equals (left) or behind (right)."""
     if side not in ("left", "right"):
-        message = f"searchsorted: side must be 'left' or 'right' (got {side!r})"
-        raise ValueError(with_location(message))
+        raise value_error(f"searchsorted: side must be 'left' or 'right' (got {side!r})")
     return _c.searchsorted(a, v, side == "right", sorter)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy._outputs import write_out
 
 _c = _core.numpy
@@ -31,7 +31,5 @@ def nan_to_num(
     import numpy as np
 
     if not isinstance(x, (LazyTensor, np.ndarray)):
-        raise ValueError(
-            with_location("nan_to_num: copy=False, but x is no array. An array is required.")
-        )
+        raise value_error("nan_to_num: copy=False, but x is no array. An array is required.")
     return write_out("nan_to_num", result, x)

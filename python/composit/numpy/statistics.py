@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
@@ -16,7 +16,7 @@ _c = _core.numpy
 
 def _method(method: Any) -> str:
     if not isinstance(method, str):
-        raise ValueError(with_location(f"quantile: {method!r} is not a valid method."))
+        raise value_error(f"quantile: {method!r} is not a valid method.")
     return method
 
 
@@ -66,7 +66,7 @@ def nanmedian(
 def _check_inexact(function: str, dtype: Any) -> None:
     if dtype is not None and _core.dtype_of(dtype).kind not in "fc":
         found = _core.dtype_of(dtype)
-        raise TypeError(with_location(f"{function}: dtype is {found}. A float is required."))
+        raise type_error(f"{function}: dtype is {found}. A float is required.")
 
 
 def cov(
@@ -78,7 +78,7 @@ def cov(
     if ddof is not None:
         number = _core.number(ddof)
         if number != int(number):
-            raise ValueError(with_location(f"cov: ddof must be integer, not {ddof!r}."))
+            raise value_error(f"cov: ddof must be integer, not {ddof!r}.")
         ddof = int(number)
     result, has_no_freedom = _c.cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
     if has_no_freedom:
@@ -111,7 +111,7 @@ def _bins(function: str, bins: Any) -> Any:
         return _core.integer(bins)
     except TypeError:
         required = "`bins` must be an integer, a string, or an array"
-        raise TypeError(with_location(f"{function}: {required}, not {bins!r}.")) from None
+        raise type_error(f"{function}: {required}, not {bins!r}.") from None
 
 
 def histogram_bin_edges(
@@ -155,7 +155,7 @@ def _ranges(function: str, range: Any, rank: int) -> list[Any]:
     ranges = list(range)
     if len(ranges) != rank:
         message = f"{function}: range argument must have one entry per dimension"
-        raise ValueError(with_location(f"{message}: {len(ranges)} are given for {rank}."))
+        raise value_error(f"{message}: {len(ranges)} are given for {rank}.")
     return ranges
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from composit import _opaque
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, not_supported, value_error
 from composit.numpy.creation import asarray
 
 __all__ = ["vectorize"]
@@ -55,7 +55,7 @@ class vectorize(np.vectorize):
         try:
             shape = np.broadcast_shapes(*[getattr(each, "shape", ()) for each in operands])
         except ValueError as error:
-            raise ValueError(with_location(f"vectorize: {error}")) from None
+            raise value_error(f"vectorize: {error}") from None
         types = [(shape, np.dtype(each)) for each in self.otypes or ()]
         return types[0] if len(types) == 1 else types
 
@@ -69,11 +69,9 @@ def _known(value: Any) -> Any:
     if not isinstance(value, LazyTensor):
         return value
     if not value.has_value():
-        raise NotSupported(
-            with_location(
-                "vectorize: the function is called at once, but an argument depends on a "
-                "placeholder. Inside compile, grad, vmap and wrap_as_operation give otypes=, and "
-                "no signature, excluded or keyword arguments."
-            )
+        raise not_supported(
+            "vectorize: the function is called at once, but an argument depends on a "
+            "placeholder. Inside compile, grad, vmap and wrap_as_operation give otypes=, and "
+            "no signature, excluded or keyword arguments."
         )
     return value.evaluated()

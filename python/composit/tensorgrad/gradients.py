@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.tensorgrad.const import OP
 from composit.tensorgrad.ops import OpDispatch
 
@@ -14,18 +14,16 @@ from composit.tensorgrad.ops import OpDispatch
 def backward(root: Any, upstream: Any, destroy_graph: bool) -> None:
     """See Tensor.backward."""
     if not root.requires_grad:
-        raise RuntimeError(
-            with_location("backward: the tensor needs no gradient. requires_grad=True is required.")
+        raise runtime_error(
+            "backward: the tensor needs no gradient. requires_grad=True is required."
         )
     given = getattr(upstream, "data", upstream) if hasattr(upstream, "requires_grad") else upstream
     if given is not None:
         shape = np.shape(given) if root._of is not None else root._storage.get_shape(given)
         if tuple(shape) != root.shape:
-            raise ValueError(
-                with_location(
-                    f"backward: upstream has shape {tuple(shape)} for a tensor of shape "
-                    f"{root.shape}. The same is required."
-                )
+            raise value_error(
+                f"backward: upstream has shape {tuple(shape)} for a tensor of shape "
+                f"{root.shape}. The same is required."
             )
     if root._of is not None:
         storage = root._storage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit.torch as torch
-from composit._core import with_location
+from composit._core import value_error
 from composit.tensorgrad.ctx import no_grad
 from composit.tensorgrad.tensor import Tensor
 
@@ -18,7 +18,7 @@ class Optimizer:
     def __init__(self, parameters: Any) -> None:
         self.parameters = list(parameters)
         if not self.parameters:
-            raise ValueError(with_location("optimiser: there are no parameters. One is required."))
+            raise value_error("optimiser: there are no parameters. One is required.")
         self._on_cpu: Any = None  # composit.torch's optimiser, and the tensors that it holds
         self._of: list[Any] = []
         self._state: list[Any] = []

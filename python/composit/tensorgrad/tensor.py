@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import composit.torch as torch
-from composit._core import with_location
+from composit._core import type_error, value_error
 from composit.tensorgrad import creation
 from composit.tensorgrad.const import DEVICE, DTYPE, OP, device_of
 from composit.tensorgrad.ctx import is_grad_enabled
@@ -129,7 +129,7 @@ class Tensor(creation.Creation):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(with_location("len: the tensor has no dimensions. One is required."))
+            raise type_error("len: the tensor has no dimensions. One is required.")
         return self.shape[0]
 
     # ----- elsewhere, and in other dtypes
@@ -240,9 +240,7 @@ class Tensor(creation.Creation):
 
     def __invert__(self) -> Tensor:
         if self.dtype is not DTYPE.BOOL:
-            raise TypeError(
-                with_location(f"invert: the tensor holds {self.dtype.value}. bool is required.")
-            )
+            raise type_error(f"invert: the tensor holds {self.dtype.value}. bool is required.")
         return OpDispatch.execute(OP.INVERT, self)
 
     def sqrt(self) -> Tensor:
@@ -289,9 +287,7 @@ class Tensor(creation.Creation):
 
     def _extremum(self, op: OP, dim: int | None, keepdim: Any) -> Tensor:
         if dim is not None and not isinstance(dim, int):
-            raise TypeError(
-                with_location(f"{op.value}: dim is {dim!r}. One dimension or None is required.")
-            )
+            raise type_error(f"{op.value}: dim is {dim!r}. One dimension or None is required.")
         return OpDispatch.execute(op, self, dim=dim, keepdim=keepdim)
 
     def matmul(self, other: Tensor) -> Tensor:
@@ -308,10 +304,8 @@ class Tensor(creation.Creation):
         """All dimensions in another order."""
         dims = tuple(_unpacked(dims))
         if sorted(d % max(self.ndim, 1) for d in dims) != list(range(self.ndim)):
-            raise ValueError(
-                with_location(
-                    f"permute: dims are {dims} for {self.ndim} dimensions. Each once is required."
-                )
+            raise value_error(
+                f"permute: dims are {dims} for {self.ndim} dimensions. Each once is required."
             )
         return OpDispatch.execute(OP.PERMUTE, self, dims=dims)
 
@@ -320,11 +314,9 @@ class Tensor(creation.Creation):
     def squeeze(self, dim: int) -> Tensor:
         """Without a dimension of length 1; ValueError for another."""
         if not -self.ndim <= dim < self.ndim or self.shape[dim] != 1:
-            raise ValueError(
-                with_location(
-                    f"squeeze: dim is {dim} for shape {self.shape}. A dimension of length 1 is "
-                    "required."
-                )
+            raise value_error(
+                f"squeeze: dim is {dim} for shape {self.shape}. A dimension of length 1 is "
+                "required."
             )
         return OpDispatch.execute(OP.SQUEEZE, self, dim=dim)
 
@@ -348,11 +340,9 @@ class Tensor(creation.Creation):
     def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
         """Writes a number where the mask is True. What was there has no gradient."""
         if mask.dtype is not DTYPE.BOOL or mask.shape != self.shape:
-            raise ValueError(
-                with_location(
-                    f"masked_fill_: the mask is {mask.dtype.value} of shape {mask.shape} for shape "
-                    f"{self.shape}. bool of the same shape is required."
-                )
+            raise value_error(
+                f"masked_fill_: the mask is {mask.dtype.value} of shape {mask.shape} for shape "
+                f"{self.shape}. bool of the same shape is required."
             )
         if self._op is None:
             filled = np.where(mask.numpy(), np.asarray(value, self.dtype.value), self.numpy())

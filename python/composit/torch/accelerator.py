@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import cuda, places
 
 
 def _missing() -> NoReturn:
-    raise RuntimeError(with_location("Cannot access accelerator device when none is available."))
+    raise runtime_error("Cannot access accelerator device when none is available.")
 
 
 def _check() -> None:

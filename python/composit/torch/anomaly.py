@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import record_name, with_location
+from composit._core import record_name, runtime_error
 from composit.torch import errstate
 
 
@@ -82,7 +82,7 @@ def check_function(name: str, gradients: list[Any]) -> None:
         return
     for number, lazy in enumerate(gradients):
         if lazy is not None and lazy.dtype.kind in "fc" and _is_nan(lazy):
-            raise RuntimeError(with_location(_text(name, number)))
+            raise runtime_error(_text(name, number))
 
 
 def _text(name: str, number: int) -> str:

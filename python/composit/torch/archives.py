@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error, with_location
 from composit.torch import dtypes, locations, materializing, places
 from composit.torch.calling import TensorBase
 from composit.torch.locations import Elsewhere
@@ -334,21 +334,19 @@ def load(
             return archive.value_of_stranger()
         content = archive.record("data.pkl")
     except Elsewhere as error:
-        raise RuntimeError(with_location(str(error))) from None
+        raise runtime_error(str(error)) from None
     except pickle.UnpicklingError as error:
         raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
     except _damage as error:
         why = str(error).splitlines()[0] if str(error) else "it is cut off"
-        raise ValueError(
-            with_location(f"{where}: its archive is damaged: {why}. A file that torch.save wrote "
-                          "is required.")
-        ) from None  # fmt: skip
+        raise value_error(f"{where}: its archive is damaged: {why}. A file that torch.save wrote "
+                          "is required.") from None  # fmt: skip
     try:
         return _trusting(archive, content, pickle_module or pickle).load()
     except (Broken, pickle.UnpicklingError) as error:
         raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
     except Elsewhere as error:
-        raise RuntimeError(with_location(str(error))) from None
+        raise runtime_error(str(error)) from None
 
 
 # ----- writing

@@ -13,7 +13,8 @@ from composit._core import (
     check_saved,
     free_records,
     gradients,
-    with_location,
+    not_implemented,
+    runtime_error,
 )
 from composit.torch import anomaly, barriers, errstate, materializing, recorded_backward, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
@@ -25,17 +26,15 @@ def _incoming(output: Any, gradient: Any) -> Any:
     """What flows into an output: what is given, or ones into a scalar."""
     if gradient is not None:
         if tuple(gradient.shape) != tuple(output.shape):
-            raise RuntimeError(
-                with_location(
-                    f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and "
-                    f"output[0] has a shape of {output.shape}."
-                )
+            raise runtime_error(
+                f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and "
+                f"output[0] has a shape of {output.shape}."
             )
         if gradient._is_pending:
             materializing.materialize(gradient)
         return gradient._lazy
     if output.numel() != 1:
-        raise RuntimeError(with_location("grad can be implicitly created only for scalar outputs"))
+        raise runtime_error("grad can be implicitly created only for scalar outputs")
     return cnp.ones(output._lazy.shape, output._lazy.dtype)
 
 
@@ -71,10 +70,8 @@ def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> lis
 
 def _check(output: Any, number: int) -> None:
     if not is_recorded(output):
-        raise RuntimeError(
-            with_location(
-                f"element {number} of tensors does not require grad and does not have a grad_fn"
-            )
+        raise runtime_error(
+            f"element {number} of tensors does not require grad and does not have a grad_fn"
         )
 
 
@@ -152,7 +149,7 @@ def grad(
     """The gradients of outputs with respect to inputs, which keep their grad as it is."""
     steps.interrupt()
     if is_grads_batched:
-        raise NotImplementedError(with_location("grad: is_grads_batched is not built yet."))
+        raise not_implemented("grad: is_grads_batched is not built yet.")
     outs = [outputs] if isinstance(outputs, TensorBase) else list(outputs)
     ins = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
     given = grad_outputs
@@ -162,9 +159,7 @@ def grad(
         _check(output, number)
     for tensor in ins:
         if not is_recorded(tensor):
-            raise RuntimeError(
-                with_location("One of the differentiated Tensors does not require grad")
-            )
+            raise runtime_error("One of the differentiated Tensors does not require grad")
     incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
     leaves, records = below([record_of(output) for output in outs])
     seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
@@ -176,11 +171,9 @@ def grad(
     for tensor, gradient in zip(ins, found):
         if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:
             if not allow_unused and not materialize_grads:
-                raise RuntimeError(
-                    with_location(
-                        "One of the differentiated Tensors appears to not have been used in the "
-                        "graph. Set allow_unused=True if this is the desired behavior."
-                    )
+                raise runtime_error(
+                    "One of the differentiated Tensors appears to not have been used in the "
+                    "graph. Set allow_unused=True if this is the desired behavior."
                 )
             if not materialize_grads:
                 results.append(None)

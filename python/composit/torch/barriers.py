@@ -8,7 +8,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import anomaly
 from composit.torch.calling import is_recorded, record_of, wrapped
 from composit.torch.function import Function, FunctionRecord
@@ -67,7 +67,7 @@ def hooked(hooks: dict[int, Any], gradient: Any) -> Any:
             continue
         if tuple(changed.shape) != tuple(gradient.shape):
             name = getattr(hook, "__name__", repr(hook))
-            raise RuntimeError(with_location(f"hook '{name}' has changed the size of value"))
+            raise runtime_error(f"hook '{name}' has changed the size of value")
         gradient = changed
     return gradient
 
@@ -111,11 +111,9 @@ def _backward_of(call: FunctionRecord, gradients: list[Any], is_recording: bool)
         set_recording(before)
     found = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(found) < len(call.inputs) or any(x is not None for x in found[len(call.inputs) :]):
-        raise RuntimeError(
-            with_location(
-                f"function {call.name()} returned an incorrect number of gradients (expected "
-                f"{len(call.inputs)}, got {len(found)})"
-            )
+        raise runtime_error(
+            f"function {call.name()} returned an incorrect number of gradients (expected "
+            f"{len(call.inputs)}, got {len(found)})"
         )
     return found[: len(call.inputs)]
 
@@ -128,10 +126,8 @@ def _is_zero(lazy: Any) -> bool:
 def _fitting(call: FunctionRecord, node: Any, gradient: Any) -> Any:
     lazy = gradient._lazy
     if tuple(lazy.shape) != tuple(node.shape):
-        raise RuntimeError(
-            with_location(
-                f"Function {call.name()} returned an invalid gradient: got {list(lazy.shape)} but "
-                f"expected shape compatible with {list(node.shape)}"
-            )
+        raise runtime_error(
+            f"Function {call.name()} returned an invalid gradient: got {list(lazy.shape)} but "
+            f"expected shape compatible with {list(node.shape)}"
         )
     return lazy if lazy.dtype == node.dtype else cnp.astype(lazy, node.dtype)

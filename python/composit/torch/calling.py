@@ -17,7 +17,8 @@ from composit._core import (
     LazyTensor,
     NotSupported,
     record_name,
-    with_location,
+    runtime_error,
+    type_error,
 )
 from composit._core import is_recorded as is_recorded
 from composit._core import record_of as record_of
@@ -87,9 +88,7 @@ def _operand(value: Any, is_detached: bool) -> Any:
     if kind is dtype:
         return value.numpy
     if kind is np.ndarray:
-        raise TypeError(
-            with_location("an ndarray is given. A Tensor is required; torch.from_numpy makes one.")
-        )
+        raise type_error("an ndarray is given. A Tensor is required; torch.from_numpy makes one.")
     return value
 
 
@@ -250,11 +249,9 @@ def _written_out(name: str, out: Any, result: Any) -> Any:
             _written_out(name, target, value)
         return out
     if is_recorded(out) or is_recorded(result):
-        raise RuntimeError(
-            with_location(
-                f"{name}(): functions with out=... arguments don't support automatic "
-                "differentiation, but one of the arguments requires grad."
-            )
+        raise runtime_error(
+            f"{name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad."
         )
     if out.shape == result.shape:
         writing.overwrite(out, writing.stored(result))

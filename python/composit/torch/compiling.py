@@ -16,7 +16,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import type_error, with_location
 from composit.torch import calling, dtypes, guards, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
@@ -328,9 +328,7 @@ def compile(
     if isinstance(model, Module):
         return OptimizedModule(model, fullgraph, recompile_limit)
     if not callable(model):
-        raise TypeError(
-            with_location(f"compile: {model!r} is no function. A callable is required.")
-        )
+        raise type_error(f"compile: {model!r} is no function. A callable is required.")
     made = Compiled(model, fullgraph, recompile_limit)
 
     @functools.wraps(model)

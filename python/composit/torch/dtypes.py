@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import dtype_of, with_location
+from composit._core import dtype_of, type_error
 from composit.torch.places import check_device as check_device
 from composit.torch.places import cpu as cpu
 from composit.torch.places import device as device
@@ -55,7 +55,7 @@ def of_numpy(array_dtype: Any) -> dtype:
 def numpy_dtype(value: Any) -> Any:
     """NumPy's dtype for one of torch's."""
     if not isinstance(value, dtype):
-        raise TypeError(with_location(f"dtype: {value!r} is not a dtype, as torch.float32 is one."))
+        raise type_error(f"dtype: {value!r} is not a dtype, as torch.float32 is one.")
     return value.numpy
 
 
@@ -70,9 +70,7 @@ get_default_dtype = default
 def set_default_dtype(d: dtype) -> None:
     """Sets the dtype that floats become."""
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise TypeError(
-            with_location(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
-        )
+        raise type_error(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
     from composit.flashlight.operators import promotion
 
     _default[0] = d.name

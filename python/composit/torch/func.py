@@ -9,7 +9,7 @@ from typing import Any
 from composit import functional
 from composit import numpy as cnp
 from composit import random as by_keys
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, runtime_error, type_error
 from composit.torch import errstate, func_by_records, function_rules, places, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.functions import random
@@ -78,7 +78,7 @@ def _transformed(transform: Function) -> Any:
 
 def _check_argnums(name: str, func: Function) -> None:
     if not callable(func):
-        raise TypeError(with_location(f"{name}: {func!r} is no function. A callable is required."))
+        raise type_error(f"{name}: {func!r} is no function. A callable is required.")
 
 
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -164,11 +164,9 @@ def vmap(
     draws is an error, "different" for each slice or the "same" for all."""
     _check_argnums("vmap", func)
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            with_location(
-                "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
-                f"{randomness}"
-            )
+        raise runtime_error(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
         )
     traced = _traced(func)
 
@@ -350,9 +348,7 @@ def functional_call(
     unknown = sorted(set(given) - set(own))
     missing = sorted(set(own) - set(given)) if strict else []
     if (unknown and strict) or missing:
-        raise RuntimeError(
-            with_location(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
-        )
+        raise runtime_error(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
     if tie_weights:
         by_tensor = {id(own[name]): value for name, value in given.items() if name in own}
         given = {**{name: by_tensor[id(x)] for name, x in own.items() if id(x) in by_tensor},
@@ -376,7 +372,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parameters and buffers of modules of one kind, stacked along a new first dimension."""
     models = list(models)
     if not models:
-        raise RuntimeError(with_location("stack_module_state: Expected at least one model, got 0."))
+        raise runtime_error("stack_module_state: Expected at least one model, got 0.")
     from composit.torch.calling import functions
 
     def stacked(name: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from composit import nn
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import backward, function_rules, steps
 from composit.torch.calling import TensorBase, functions, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
@@ -167,11 +167,9 @@ def grad_and_value(func: Any, argnums: Any, has_aux: bool) -> Any:
         whole, chosen = _with_started(args, argnums)
         value, aux = _parted(func(*whole, **kwargs), has_aux)
         if value.numel() != 1 or value.ndim:
-            raise RuntimeError(
-                with_location(
-                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got "
-                    f"tensor with {value.ndim} dims."
-                )
+            raise runtime_error(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got "
+                f"tensor with {value.ndim} dims."
             )
         found = _gradients(value, chosen, functions["ones_like"](value))
         value = _finished(value)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import composit._core as _core
 from composit import nn
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.tape import is_grad_enabled, no_grad
 
@@ -72,7 +72,7 @@ class FunctionCtx:
         """What save_for_backward was given. RuntimeError where one was written since."""
         for tensor, version in zip(self._saved, self._versions):
             if isinstance(tensor, TensorBase) and tensor._version != version:
-                raise RuntimeError(with_location(_core.changed_value(tensor, version)))
+                raise runtime_error(_core.changed_value(tensor, version))
         return self._saved
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -92,9 +92,7 @@ class _Callable(type):
     """Function is called by apply."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(
-            with_location(f"{cls.__name__}: a Function is called by {cls.__name__}.apply(...).")
-        )
+        raise runtime_error(f"{cls.__name__}: a Function is called by {cls.__name__}.apply(...).")
 
 
 class Function(metaclass=_Callable):
@@ -109,23 +107,21 @@ class Function(metaclass=_Callable):
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """The values; each class has its own."""
-        raise NotImplementedError(
-            with_location("You must implement the forward function for custom autograd.Function.")
+        raise not_implemented(
+            "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """What backward needs, where forward is not given ctx."""
-        raise NotImplementedError(with_location("setup_context is not implemented."))
+        raise not_implemented("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradients of the arguments; each class has its own."""
-        raise NotImplementedError(
-            with_location(
-                "You must implement either the backward or vjp method for your custom "
-                "autograd.Function to use it with backward mode AD."
-            )
+        raise not_implemented(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
         )
 
     vjp = backward
@@ -133,21 +129,17 @@ class Function(metaclass=_Callable):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the results; each class has its own."""
-        raise NotImplementedError(
-            with_location(
-                "You must implement the jvp function for custom autograd.Function to use it with "
-                "forward mode AD."
-            )
+        raise not_implemented(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
         )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """The results over a dimension of the arguments, and theirs; each class has its own."""
-        raise NotImplementedError(
-            with_location(
-                "To use autograd.Function with vmap, you must either override the vmap "
-                "staticmethod or set generate_vmap_rule=True."
-            )
+        raise not_implemented(
+            "To use autograd.Function with vmap, you must either override the vmap "
+            "staticmethod or set generate_vmap_rule=True."
         )
 
     @classmethod

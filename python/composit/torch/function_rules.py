@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import composit._core as _core
 from composit import functional
 from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, not_implemented, runtime_error
 from composit.torch import errstate, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.function import Function, FunctionCtx, _Graphs, graphs
@@ -93,11 +93,9 @@ class _Rules:
             found = _items((function.vjp if is_vjp else function.backward)(context, *given))
             rest = found[len(self.args) :]
             if len(found) < len(self.args) or any(x is not None for x in rest):
-                raise RuntimeError(
-                    with_location(
-                        f"function {function.__name__}Backward returned an incorrect number of "
-                        f"gradients (expected {len(self.args)}, got {len(found)})"
-                    )
+                raise runtime_error(
+                    f"function {function.__name__}Backward returned an incorrect number of "
+                    f"gradients (expected {len(self.args)}, got {len(found)})"
                 )
             chosen = [found[place] for place in self.places]
             return [self._fitting(gradient, x) for gradient, x in zip(chosen, inputs)]
@@ -109,12 +107,10 @@ class _Rules:
             try:
                 gradient = gradient.sum_to_size(x.shape)
             except RuntimeError:
-                raise RuntimeError(
-                    with_location(
-                        f"Function {self.function.__name__}Backward returned an invalid gradient: "
-                        f"got {list(gradient.shape)} but expected shape compatible with "
-                        f"{list(x.shape)}"
-                    )
+                raise runtime_error(
+                    f"Function {self.function.__name__}Backward returned an invalid gradient: "
+                    f"got {list(gradient.shape)} but expected shape compatible with "
+                    f"{list(x.shape)}"
                 ) from None
         lazy = gradient._lazy
         return lazy if lazy.dtype == x.dtype else cnp.astype(lazy, x.dtype)
@@ -134,11 +130,9 @@ class _Rules:
             found = _items(self.function.jvp(context, *self._whole(tangents, is_flow=True)))
             results = _items(self.result)
             if len(found) != len(results):
-                raise RuntimeError(
-                    with_location(
-                        f"{self.function.__name__}.jvp: {len(found)} tangents for {len(results)} "
-                        "results of forward. One for each is required."
-                    )
+                raise runtime_error(
+                    f"{self.function.__name__}.jvp: {len(found)} tangents for {len(results)} "
+                    "results of forward. One for each is required."
                 )
             made: Optional = []
             for tensor, tangent, result in zip(context._results, found, results):
@@ -163,11 +157,9 @@ class _Rules:
                 else "it does not have vmap support. Please override and implement the vmap "
                 "staticmethod or set generate_vmap_rule=True. "
             )
-            raise RuntimeError(
-                with_location(
-                    f"You tried to vmap over {function.__name__}, but {why}For more details, "
-                    f"please see {_MORE}"
-                )
+            raise runtime_error(
+                f"You tried to vmap over {function.__name__}, but {why}For more details, "
+                f"please see {_MORE}"
             )
         with _Within():
             in_dims: list[int | None] = [None] * len(self.args)
@@ -180,23 +172,19 @@ class _Rules:
         """The results of vmap, the new dimension first."""
         if not isinstance(made, tuple) or len(made) != 2:
             got = f"{len(made)} returns" if isinstance(made, tuple) else f"a {type(made)}"
-            raise RuntimeError(
-                with_location(
-                    "Expected the vmap staticmethod to have two returns, an output and out_dims "
-                    f"with pytree structure compatible with the output. Got {got} instead"
-                )
+            raise runtime_error(
+                "Expected the vmap staticmethod to have two returns, an output and out_dims "
+                f"with pytree structure compatible with the output. Got {got} instead"
             )
         output, out_dims = made
         outputs = _items(output)
         dims = list(out_dims) if isinstance(out_dims, (tuple, list)) else [out_dims] * len(outputs)
         if len(dims) != len(outputs) or len(outputs) != len(_items(self.result)):
-            raise RuntimeError(
-                with_location(
-                    "The autograd.Function's vmap staticmethod returned an incompatible (output, "
-                    f"out_dims) tuple. Expected out_dims={out_dims} to be compatible with the "
-                    f"structure of `output`, which has {len(outputs)} results where forward has "
-                    f"{len(_items(self.result))}. For more details, please see {_MORE}"
-                )
+            raise runtime_error(
+                "The autograd.Function's vmap staticmethod returned an incompatible (output, "
+                f"out_dims) tuple. Expected out_dims={out_dims} to be compatible with the "
+                f"structure of `output`, which has {len(outputs)} results where forward has "
+                f"{len(_items(self.result))}. For more details, please see {_MORE}"
             )
         found: Lazies = []
         for x, dim in zip(outputs, dims):
@@ -267,31 +255,25 @@ def _is_none(value: Any) -> bool:
 
 
 def _no_writes(function: Any) -> Exception:
-    return NotImplementedError(
-        with_location(
-            f"{function.__name__}: writes into an argument (mark_dirty), which within "
-            "torch.func's vmap and forward mode is not built. A forward that makes new tensors is "
-            "required."
-        )
+    return not_implemented(
+        f"{function.__name__}: writes into an argument (mark_dirty), which within "
+        "torch.func's vmap and forward mode is not built. A forward that makes new tensors is "
+        "required."
     )
 
 
 def apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a Function as a node with its rules."""
     if function.setup_context is Function.setup_context:
-        raise RuntimeError(
-            with_location(
-                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
-                "jacrev, ...), it must override the setup_context staticmethod. For more details, "
-                f"please see {_MORE}"
-            )
+        raise runtime_error(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
+            "jacrev, ...), it must override the setup_context staticmethod. For more details, "
+            f"please see {_MORE}"
         )
     if any(isinstance(x, TensorBase) for x in kwargs.values()):
-        raise NotImplementedError(
-            with_location(
-                "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass "
-                f"kwarg-only Tensors to autograd.Function. Got: {sorted(kwargs)}"
-            )
+        raise not_implemented(
+            "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass "
+            f"kwarg-only Tensors to autograd.Function. Got: {sorted(kwargs)}"
         )
     places = [i for i, x in enumerate(args) if isinstance(x, TensorBase)]
     given = [args[i]._lazy for i in places]

@@ -8,7 +8,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.flashlight.operators.promotion import result_dtype
 from composit.torch import dtypes, materializing
@@ -38,11 +38,9 @@ def _of_numbers(data: Any, dtype: Any) -> Any:
         array = np.asarray(data)
     except ValueError as error:
         text = _uneven(data) or f"tensor: {error}"
-        raise ValueError(with_location(text)) from None
+        raise value_error(text) from None
     if array.dtype.kind in "OSU":
-        raise TypeError(
-            with_location(f"tensor: {data!r} holds what is no number. Numbers are required.")
-        )
+        raise type_error(f"tensor: {data!r} holds what is no number. Numbers are required.")
     if dtype is not None:
         return array
     of_python = {np.dtype(kind) for kind in given if not isinstance(kind, np.dtype)}
@@ -68,16 +66,12 @@ def _plain(data: Any, given: set[Any], dtype: Any) -> Any:
     if isinstance(data, TensorBase):
         tensor: Any = data
         if tensor.numel() != 1:
-            raise ValueError(
-                with_location("only one element tensors can be converted to Python scalars")
-            )
+            raise value_error("only one element tensors can be converted to Python scalars")
         values = materializing.values_of(tensor)
         is_of_integers = dtype is not None and dtypes.numpy_dtype(dtype).kind in "iu"
         if is_of_integers and values.dtype.kind not in "biu":
-            raise TypeError(
-                with_location(
-                    "only integer tensors of a single element can be converted to an index"
-                )
+            raise type_error(
+                "only integer tensors of a single element can be converted to an index"
             )
         given.add(values.dtype)
         return values.item()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error
 from composit.torch import calling, steps
 from composit.torch.calling import TensorBase, is_recorded
 
@@ -59,9 +59,7 @@ class Hooked(TensorBase):
         """Calls hook(gradient) when the tensor's gradient is computed; what it returns goes on in
         its place. RuntimeError for a tensor that does not require a gradient."""
         if not is_recorded(self):
-            raise RuntimeError(
-                with_location("cannot register a hook on a tensor that doesn't require gradient")
-            )
+            raise runtime_error("cannot register a hook on a tensor that doesn't require gradient")
         if self._is_leaf_with_grad:
             if self._hooks is None:
                 self._hooks = {}
@@ -69,8 +67,8 @@ class Hooked(TensorBase):
         steps.interrupt()
         record = self._record
         if record is None or record is not calling.record_of(self):
-            raise NotImplementedError(
-                with_location("register_hook: hooks of views of what was written are not built.")
+            raise not_implemented(
+                "register_hook: hooks of views of what was written are not built."
             )
         lazy = self._lazy
         points = record.hook_points = record.hook_points or []
@@ -87,7 +85,7 @@ class Hooked(TensorBase):
             said = "cannot register a hook on a tensor that doesn't require gradient"
             if is_recorded(self):
                 said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
-            raise RuntimeError(with_location(said))
+            raise runtime_error(said)
         if self._post_hooks is None:
             self._post_hooks = {}
         return _Handle(self._post_hooks, hook)

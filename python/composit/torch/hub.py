@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error, value_error
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
            "set_dir"]  # fmt: skip
@@ -68,11 +68,9 @@ def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoRet
 
 
 def _refuse(name: str, what: Any) -> NoReturn:
-    raise NotImplementedError(
-        with_location(
-            f"composit.torch.hub.{name}: downloading {what!r} is not built. A file or folder that "
-            "is here is required: torch.load, or source='local'."
-        )
+    raise not_implemented(
+        f"composit.torch.hub.{name}: downloading {what!r} is not built. A file or folder that "
+        "is here is required: torch.load, or source='local'."
     )
 
 
@@ -80,9 +78,7 @@ def _configuration(name: str, folder: Any, source: str) -> Any:
     """The module hubconf of a folder, imported anew."""
     source = source.lower()
     if source not in ("github", "local"):
-        raise ValueError(
-            with_location(f'Unknown source: "{source}". Allowed values: "github" | "local".')
-        )
+        raise value_error(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source == "github":
         _refuse(name, folder)
     folder = os.fspath(folder)
@@ -99,14 +95,14 @@ def _configuration(name: str, folder: Any, source: str) -> Any:
         if one not in sys.modules and importlib.util.find_spec(one) is None
     ]  # fmt: skip
     if missing:
-        raise RuntimeError(with_location(f"Missing dependencies: {', '.join(missing)}"))
+        raise runtime_error(f"Missing dependencies: {', '.join(missing)}")
     return module
 
 
 def _entry(module: Any, name: Any) -> Any:
     if not isinstance(name, str):
-        raise ValueError(with_location("Invalid input: model should be a string of function name"))
+        raise value_error("Invalid input: model should be a string of function name")
     found = getattr(module, name, None)
     if not callable(found):
-        raise RuntimeError(with_location(f"Cannot find callable {name} in hubconf"))
+        raise runtime_error(f"Cannot find callable {name} in hubconf")
     return found

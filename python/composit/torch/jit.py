@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from composit._core import with_location
+from composit._core import not_implemented
 
 
 class ScriptModule:
@@ -19,10 +19,10 @@ ScriptFunction = ScriptModule
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(
-        with_location(f"jit.{name}: files and classes of TorchScript are not built. torch.save and "
-                      "torch.load, or composit.export, are required.")
-    )  # fmt: skip
+    raise not_implemented(
+        f"jit.{name}: files and classes of TorchScript are not built. torch.save and "
+        "torch.load, or composit.export, are required."
+    )
 
 
 def script(obj: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import type_error
 from composit.torch import calling, dtypes, places
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import Hooked
@@ -71,11 +71,9 @@ class Located(Hooked):
     def _check_on_cpu(self) -> None:
         place = places.place_of(self)
         if place != "cpu":
-            raise TypeError(
-                with_location(
-                    f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy "
-                    "the tensor to host memory first."
-                )
+            raise type_error(
+                f"can't convert {place} device type tensor to numpy. Use Tensor.cpu() to copy "
+                "the tensor to host memory first."
             )
 
 

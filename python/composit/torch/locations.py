@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.torch import places
 
 
@@ -47,11 +47,9 @@ def place_of(location: str, map_location: Any) -> str:
     elif callable(wanted):
         found = wanted(Stored(location), location)
         if found is not None and not isinstance(found, Stored):
-            raise TypeError(
-                with_location(
-                    f"load: map_location returned {found!r}. The storage that it gets, one of its "
-                    "cpu(), cuda() or to(), or None is required."
-                )
+            raise type_error(
+                f"load: map_location returned {found!r}. The storage that it gets, one of its "
+                "cpu(), cuda() or to(), or None is required."
             )
         wanted = None if found is None else str(found.device)
     if wanted is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import type_error, value_error
 from composit.torch import assigning, calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
@@ -91,7 +91,7 @@ def _check_steps(index: Any) -> None:
     """ValueError for slices that go backwards."""
     for part in index if isinstance(index, tuple) else (index,):
         if isinstance(part, slice) and isinstance(part.step, int) and part.step <= 0:
-            raise ValueError(with_location("step must be greater than zero"))
+            raise value_error("step must be greater than zero")
 
 
 def _as_places(index: Any) -> Any:
@@ -114,7 +114,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     if isinstance(value, np.ndarray):
         value = calling.functions["from_numpy"](value)
     if isinstance(value, (list, tuple)):
-        raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
+        raise type_error(f"can't assign a {type(value).__name__} to a tensor")
     if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:
         _copy(_get_item(self, index), value)
         return

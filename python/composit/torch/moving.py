@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import calling, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, index_put, set_item
@@ -68,21 +68,17 @@ def on_one_device(
         wanted = places.place_of(args[0])
         for x in tensors:
             if id(x) in at and places.place_of(x) not in ("cpu", wanted):
-                raise RuntimeError(
-                    with_location(
-                        "indices should be either on cpu or on the same device as the indexed "
-                        f"tensor ({wanted})"
-                    )
+                raise runtime_error(
+                    "indices should be either on cpu or on the same device as the indexed "
+                    f"tensor ({wanted})"
                 )
         tensors = [x for x in tensors if id(x) not in at]
     found = list(dict.fromkeys(places.place_of(x) for x in tensors))
     if len(found) > 1:
         first, second, *_ = sorted(found, key=lambda place: place == "cpu")
-        raise RuntimeError(
-            with_location(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{first} and {second}!"
-            )
+        raise runtime_error(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{first} and {second}!"
         ) from None
     if not found or all(places.place_of(x) == found[0] for x in _all_of((args, kwargs))):
         return None

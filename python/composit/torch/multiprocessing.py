@@ -6,7 +6,7 @@ import multiprocessing
 from multiprocessing import *  # noqa: F403
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, with_location
 
 __all__ = [*multiprocessing.__all__, "get_all_sharing_strategies",  # type: ignore[attr-defined]
            "get_sharing_strategy", "set_sharing_strategy", "spawn"]  # fmt: skip
@@ -45,7 +45,5 @@ def spawn(
     for i, process in enumerate(processes):
         process.join()
         if process.exitcode:
-            raise RuntimeError(
-                with_location(f"process {i} terminated with exit code {process.exitcode}")
-            )
+            raise runtime_error(f"process {i} terminated with exit code {process.exitcode}")
     return None

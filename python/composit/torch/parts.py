@@ -75,11 +75,9 @@ class _Unbuilt(type):
         return _name(f"{cls._path}.{name}")
 
     def _refuse(cls) -> None:
-        from composit._core import with_location
+        from composit._core import not_implemented
 
-        raise NotImplementedError(
-            with_location(f"{cls._path} is not built; docs/torch.md lists what is.")
-        )
+        raise not_implemented(f"{cls._path} is not built; docs/torch.md lists what is.")
 
 
 def _refuse_subclass(cls: Any, **_: Any) -> None:

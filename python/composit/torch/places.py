@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, runtime_error
 
 _devices: Any = _core.devices
 device_of = _devices.device_of
@@ -54,15 +54,13 @@ class device:
         else:
             kind, number = _parsed(str(type))
             if number is not None and index is not None:
-                raise RuntimeError(
-                    with_location(
-                        "type (string) must not include an index because index was passed "
-                        f"explicitly: {type}"
-                    )
+                raise runtime_error(
+                    "type (string) must not include an index because index was passed "
+                    f"explicitly: {type}"
                 )
             index = number if index is None else int(index)
         if index is not None and index < 0:
-            raise RuntimeError(with_location("Device index must not be negative"))
+            raise runtime_error("Device index must not be negative")
         object.__setattr__(self, "type", kind)
         object.__setattr__(self, "index", index)
 
@@ -103,15 +101,13 @@ _entered = _Entered()
 
 def _parsed(text: str) -> tuple[str, int | None]:
     if not text:
-        raise RuntimeError(with_location("Device string must not be empty"))
+        raise runtime_error("Device string must not be empty")
     kind, colon, number = text.partition(":")
     if colon and not (number.isascii() and number.isdigit()):
-        raise RuntimeError(with_location(f"Invalid device string: '{text}'"))
+        raise runtime_error(f"Invalid device string: '{text}'")
     if kind not in _kinds and kind not in {name.partition(":")[0] for name in _here()}:
-        raise RuntimeError(
-            with_location(
-                f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
-            )
+        raise runtime_error(
+            f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
         )
     return kind, int(number) if colon else None
 
@@ -151,7 +147,7 @@ def full_name(given: Any) -> str:
         try:
             found = _devices.full_name(text)
         except ValueError:
-            raise RuntimeError(with_location(_why_not(str(asked)))) from None
+            raise runtime_error(_why_not(str(asked))) from None
         _full_names[text] = found
     return found
 

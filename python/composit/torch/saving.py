@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import runtime_error, type_error, value_error
 from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
@@ -151,9 +151,7 @@ def load(
         content = f.read()
         if not isinstance(content, bytes):
             kind = type(content).__name__
-            raise TypeError(
-                with_location(f"load: {f!r} reads {kind}. A file opened for bytes is required.")
-            )
+            raise type_error(f"load: {f!r} reads {kind}. A file opened for bytes is required.")
         where = f"load: {getattr(f, 'name', 'the stream')}"
         file = io.BytesIO(content)
         if content.startswith(_FIRST_OF_ARCHIVES):
@@ -187,12 +185,10 @@ def _refuse_pickles(where: str, file: BinaryIO) -> None:
         return
     file.seek(0)
     if first.startswith(_FIRST_OF_PICKLES) or _is_pickle_of_text(file):
-        raise RuntimeError(
-            with_location(
-                f"{where}: it is a pickle, which can run code. An archive of PyTorch 1.6 or later "
-                "is required, or a safetensors file: under PyTorch, "
-                "torch.save(torch.load(path), path) makes one."
-            )
+        raise runtime_error(
+            f"{where}: it is a pickle, which can run code. An archive of PyTorch 1.6 or later "
+            "is required, or a safetensors file: under PyTorch, "
+            "torch.save(torch.load(path), path) makes one."
         )
 
 
@@ -223,10 +219,8 @@ def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
     except ValueError:
         saved = None
     if not isinstance(saved, dict) or not all(isinstance(x, str) for x in saved.values()):
-        raise ValueError(
-            with_location(f"{where}: the devices of its tensors are no texts. A file that save "
-                          "wrote is required.")
-        )  # fmt: skip
+        raise value_error(f"{where}: the devices of its tensors are no texts. A file that save "
+                          "wrote is required.")  # fmt: skip
     if not saved and map_location is None:
         return tensors
     made = {}
@@ -235,5 +229,5 @@ def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
             place = locations.place_of(saved.get(name, "cpu"), map_location)
             made[name] = tensor if place == "cpu" else _core.devices.placed(tensor, place)
     except locations.Elsewhere as error:
-        raise RuntimeError(with_location(str(error))) from None
+        raise runtime_error(str(error)) from None
     return made

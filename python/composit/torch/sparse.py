@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size
@@ -69,10 +69,8 @@ class SparseTensor:
 
     def _checked(self, name: str) -> None:
         if not self._is_coalesced:
-            raise RuntimeError(
-                with_location(
-                    f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
-                )
+            raise runtime_error(
+                f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
             )
 
     def indices(self) -> Any:
@@ -194,11 +192,9 @@ class SparseTensor:
         if not isinstance(other, SparseTensor):
             return self.to_dense() + other
         if other.shape != self.shape:
-            raise RuntimeError(
-                with_location(
-                    "add: expected sizes of 'self' and 'other' to match, but "
-                    f"{list(self.shape)} != {list(other.shape)}"
-                )
+            raise runtime_error(
+                "add: expected sizes of 'self' and 'other' to match, but "
+                f"{list(self.shape)} != {list(other.shape)}"
             )
         indices = functions["cat"]((self._at, other._at), 1)
         values = functions["cat"]((self._value, other._value), 0)
@@ -230,17 +226,13 @@ def sparse_coo_tensor(
         value = value.to(dtype=dtype or value.dtype, device=device or value.device)
     ends = (at.max(1)[0] + 1).tolist() if at.shape[1] else [0] * at.shape[0]
     if at.shape[1] and int(at.min()) < 0:
-        raise RuntimeError(
-            with_location(f"found negative index {int(at.min())} for dim {_row_of_least(at)}")
-        )
+        raise runtime_error(f"found negative index {int(at.min())} for dim {_row_of_least(at)}")
     shape = (*ends, *value.shape[1:]) if size is None else tuple(size)
     for dim, (end, length) in enumerate(zip(ends, shape)):
         if end > length:
-            raise RuntimeError(
-                with_location(
-                    f"size is inconsistent with indices: for dim {dim}, size is {length} but "
-                    f"found index {end - 1}"
-                )
+            raise runtime_error(
+                f"size is inconsistent with indices: for dim {dim}, size is {length} but "
+                f"found index {end - 1}"
             )
     made = SparseTensor(at, value, shape, bool(is_coalesced))
     return made.requires_grad_() if requires_grad else made
@@ -257,10 +249,8 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     if isinstance(mat2, SparseTensor):
         return to_sparse(mm(mat1, mat2.to_dense()))
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(
-            with_location(
-                f"mm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}"
-            )
+        raise runtime_error(
+            f"mm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}"
         )
     rows, columns = mat1._at
     terms = mat1._value[:, None] * mat2[columns]
@@ -299,11 +289,9 @@ def _product(a: Any, b: Any) -> Any:
 def _called(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     operation = _operations.get(name)
     if operation is None:
-        raise NotImplementedError(
-            with_location(
-                f"{name}: a sparse tensor is given. Available of them: "
-                f"{', '.join(sorted(_operations))}, and its methods; to_dense() makes it dense."
-            )
+        raise not_implemented(
+            f"{name}: a sparse tensor is given. Available of them: "
+            f"{', '.join(sorted(_operations))}, and its methods; to_dense() makes it dense."
         )
     return operation(*args, **kwargs)
 

@@ -12,7 +12,15 @@ import numpy as np
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import GradFn, LazyTensor, with_location
+from composit._core import (
+    GradFn,
+    LazyTensor,
+    index_error,
+    not_implemented,
+    runtime_error,
+    type_error,
+    value_error,
+)
 from composit.torch import assigning, calling, dtypes, materializing, parts, places, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
@@ -71,11 +79,9 @@ class Tensor(Located):
     def _axis(self, dim: int) -> int:
         ndim = max(self._seen.ndim, 1)
         if not -ndim <= dim < ndim:
-            raise IndexError(
-                with_location(
-                    f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
-                    f"but got {dim})"
-                )
+            raise index_error(
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
+                f"but got {dim})"
             )
         return dim
 
@@ -152,19 +158,15 @@ class Tensor(Located):
         steps.interrupt()
         if not requires_grad:
             if self._record is not None:
-                raise RuntimeError(
-                    with_location("you can only change requires_grad flags of leaf variables.")
-                )
+                raise runtime_error("you can only change requires_grad flags of leaf variables.")
             self._is_tainted = self._is_tainted or self._is_leaf_with_grad
             self._is_leaf_with_grad, self._number = False, 0
             return self
         if is_recorded(self):
             return self
         if self._lazy.dtype.kind not in "fcV":
-            raise RuntimeError(
-                with_location(
-                    "only Tensors of floating point and complex dtype can require gradients"
-                )
+            raise runtime_error(
+                "only Tensors of floating point and complex dtype can require gradients"
             )
         self._make_leaf()
         return self
@@ -218,11 +220,9 @@ class Tensor(Located):
     @grad.setter
     def grad(self, value: Any) -> None:
         if value is not None and tuple(value.shape) != tuple(self.shape):
-            raise RuntimeError(
-                with_location(
-                    f"assigned grad has data of a different size: {tuple(value.shape)} for "
-                    f"{tuple(self.shape)}"
-                )
+            raise runtime_error(
+                f"assigned grad has data of a different size: {tuple(value.shape)} for "
+                f"{tuple(self.shape)}"
             )
         self._grad = value
 
@@ -286,11 +286,9 @@ class Tensor(Located):
     def numpy(self, *, force: bool = False) -> Any:
         """The values as an ndarray of their own memory."""
         if is_recorded(self) and not force:
-            raise RuntimeError(
-                with_location(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
-                    "instead."
-                )
+            raise runtime_error(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                "instead."
             )
         if not force:
             self._check_on_cpu()
@@ -320,17 +318,15 @@ class Tensor(Located):
     def item(self) -> Any:
         """The value of its only element, as a number."""
         if self._seen.size != 1:
-            raise RuntimeError(
-                with_location(
-                    f"a Tensor with {self._lazy.size} elements cannot be converted to Scalar"
-                )
+            raise runtime_error(
+                f"a Tensor with {self._lazy.size} elements cannot be converted to Scalar"
             )
         return materializing.values_of(self).item()
 
     def __bool__(self) -> bool:
         if self._lazy.size != 1:
             what = "no values" if self._lazy.size == 0 else "more than one value"
-            raise RuntimeError(with_location(f"Boolean value of Tensor with {what} is ambiguous"))
+            raise runtime_error(f"Boolean value of Tensor with {what} is ambiguous")
         return bool(self.item())
 
     def __int__(self) -> int:
@@ -344,20 +340,18 @@ class Tensor(Located):
 
     def __index__(self) -> int:
         if self._lazy.dtype.kind not in "iu" or self._lazy.size != 1:
-            raise TypeError(
-                with_location("only integer tensors of a single element can be converted to an "
-                              "index")
-            )  # fmt: skip
+            raise type_error("only integer tensors of a single element can be converted to an "
+                             "index")  # fmt: skip
         return operator.index(self.item())
 
     def __len__(self) -> int:
         if self._seen.ndim == 0:
-            raise TypeError(with_location("len() of a 0-d tensor"))
+            raise type_error("len() of a 0-d tensor")
         return self._seen.shape[0]
 
     def __iter__(self) -> Any:
         if self._seen.ndim == 0:
-            raise TypeError(with_location("iteration over a 0-d tensor"))
+            raise type_error("iteration over a 0-d tensor")
         whole: Any = self
         return (whole[i] for i in range(len(self)))
 
@@ -379,11 +373,9 @@ class Tensor(Located):
 
     def __deepcopy__(self, memo: Any) -> Tensor:
         if self._record is not None:
-            raise RuntimeError(
-                with_location(
-                    "Only Tensors created explicitly by the user (graph leaves) support the "
-                    "deepcopy protocol at the moment."
-                )
+            raise runtime_error(
+                "Only Tensors created explicitly by the user (graph leaves) support the "
+                "deepcopy protocol at the moment."
             )
         made = object.__new__(type(self))
         memo[id(self)] = made
@@ -414,7 +406,7 @@ class Tensor(Located):
 
     def data_ptr(self) -> int:
         """NotImplementedError: values have no place before they are computed."""
-        raise NotImplementedError(with_location("data_ptr: tensors have no address."))
+        raise not_implemented("data_ptr: tensors have no address.")
 
     # ----- places
 
@@ -427,7 +419,7 @@ class Tensor(Located):
             kind = dtype.removeprefix("torch.").removesuffix("Tensor")
             found = next((name for name, shown in _type_names.items() if shown == kind), None)
             if found is None:
-                raise ValueError(with_location(f"invalid type: '{dtype}'"))
+                raise value_error(f"invalid type: '{dtype}'")
             return self.to(dtypes.by_name[found])
         return self.to(getattr(dtype, "dtype", dtype))
 

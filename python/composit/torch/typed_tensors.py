@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.torch import dtypes, places
 from composit.torch.calling import TensorBase
 from composit.torch.given import array_of, constant
@@ -41,17 +41,13 @@ class _Typed(type):
             made._lazy = cnp.zeros(shape, cls.dtype.numpy)
             return made
         if len(args) > 1:
-            raise TypeError(
-                with_location(f"{cls.__name__}: lengths, or one sequence of numbers, are required.")
-            )
+            raise type_error(f"{cls.__name__}: lengths, or one sequence of numbers, are required.")
         if isinstance(first, TensorBase):
             tensor: Any = first
             if tensor.dtype is not cls.dtype:
-                raise TypeError(
-                    with_location(
-                        f"expected {cls.__name__[:-6]} (got {tensor.dtype}). "
-                        f".to({cls.dtype!r}) converts a tensor."
-                    )
+                raise type_error(
+                    f"expected {cls.__name__[:-6]} (got {tensor.dtype}). "
+                    f".to({cls.dtype!r}) converts a tensor."
                 )
             return tensor.detach()
         made._lazy = constant(array_of(first, cls.dtype))

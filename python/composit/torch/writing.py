@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import nn
-from composit._core import GradFn, LazyTensor, is_recorded, record_name, record_of, with_location
+from composit._core import GradFn, LazyTensor, is_recorded, record_name, record_of, runtime_error
 from composit.torch import assigning, materializing, steps
 from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
@@ -93,20 +93,15 @@ def check_writable(target: Any, is_view: bool = False) -> None:
         return
     if target._is_leaf_with_grad and not is_view:
         kind = "a view of a leaf" if target._number < 0 else "a leaf"
-        raise RuntimeError(
-            with_location(
-                f"{kind} Variable that requires grad is being used in an in-place operation."
-            )
+        raise runtime_error(
+            f"{kind} Variable that requires grad is being used in an in-place operation."
         )
     root = target if target._root is None else target._root
     if root._is_leaf_with_grad:
         if target._number:
             _refuse_one_of_several(target)
-        raise RuntimeError(
-            with_location(
-                "a view of a leaf Variable that requires grad is being used in an in-place "
-                "operation."
-            )
+        raise runtime_error(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )
 
 
@@ -123,15 +118,11 @@ def write(target: Any, result: Any, name: str) -> Any:
         kinds = [1 if kind == 2 else 3 if kind == 4 and d.kind == "V" else kind
                  for kind, d in zip(kinds, (has, new))]  # fmt: skip
         if kinds[1] > kinds[0]:
-            raise RuntimeError(
-                with_location(f"result type {new} can't be cast to the desired output type {has}")
-            )
+            raise runtime_error(f"result type {new} can't be cast to the desired output type {has}")
     if tuple(made.shape) != tuple(seen.shape):
-        raise RuntimeError(
-            with_location(
-                f"output with shape {list(seen.shape)} doesn't match the broadcast shape "
-                f"{list(made.shape)}"
-            )
+        raise runtime_error(
+            f"output with shape {list(seen.shape)} doesn't match the broadcast shape "
+            f"{list(made.shape)}"
         )
     replace(target, result, name)
     return target
@@ -139,13 +130,11 @@ def write(target: Any, result: Any, name: str) -> Any:
 
 def _refuse_one_of_several(target: Any) -> None:
     maker = target._record.name() if target._record else "a function of several views"
-    raise RuntimeError(
-        with_location(
-            f"Output {target._number - 1} of {maker} is a view and is being modified inplace. This "
-            "view is the output of a function that returns multiple views. Such functions do not "
-            "allow the output views to be modified inplace. You should replace the inplace "
-            "operation by an out-of-place one."
-        )
+    raise runtime_error(
+        f"Output {target._number - 1} of {maker} is a view and is being modified inplace. This "
+        "view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace "
+        "operation by an out-of-place one."
     )
 
 

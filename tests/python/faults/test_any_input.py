@@ -66,7 +66,9 @@ COUNTED = {"array_split", "split", "meshgrid", "set_threads", "visualize"}
 WRITING = {"save_checkpoint", "save_safetensors"}
 
 # The package's own, among the names of composit.numpy.
-HELPERS = {"refuse", "with_location", "write_out"}
+HELPERS = {
+    "index_error", "refuse", "type_error", "value_error", "with_location", "write_out",
+}  # fmt: skip
 
 
 def repr_without_place(value):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.cg import op
 from composit.cg.module import Module
 from composit.cg.template import Parameter, Variable
@@ -21,11 +21,9 @@ class Linear(Module):
     def __init__(self, init_weights: Any, init_bias: Any) -> None:
         weights, bias = np.shape(init_weights), np.shape(init_bias)
         if len(weights) != 2 or bias != (weights[1],):
-            raise ValueError(
-                with_location(
-                    f"Linear: weights of shape {weights} and a bias of shape {bias}. (n, p) and "
-                    "(p,) are required."
-                )
+            raise value_error(
+                f"Linear: weights of shape {weights} and a bias of shape {bias}. (n, p) and "
+                "(p,) are required."
             )
         super().__init__(
             inputs=(Variable("X"),),
@@ -46,11 +44,9 @@ class Linear(Module):
     def call(self, X: Any) -> Any:
         shape = X.tensor.shape
         if not shape or shape[-1] != self.input_dim:
-            raise ValueError(
-                with_location(
-                    f"Linear: input 'X' has shape {tuple(shape)}. Its last axis must have the "
-                    f"length {self.input_dim}."
-                )
+            raise value_error(
+                f"Linear: input 'X' has shape {tuple(shape)}. Its last axis must have the "
+                f"length {self.input_dim}."
             )
         return op.add(op.matmul(X, self.param("W")), self.param("b"))
 
@@ -68,11 +64,9 @@ class FeedForward(Module):
     def __init__(self, widths: Sequence[int], seed: int = 0) -> None:
         super().__init__(inputs=(Variable("x"),))
         if len(widths) < 2:
-            raise ValueError(
-                with_location(
-                    f"FeedForward: widths is {described(tuple(widths))}. That of the input and at "
-                    "least one more are required."
-                )
+            raise value_error(
+                f"FeedForward: widths is {described(tuple(widths))}. That of the input and at "
+                "least one more are required."
             )
         random = np.random.RandomState(seed)
         self.layers = [linear(random, a, b) for a, b in pairwise(widths)]

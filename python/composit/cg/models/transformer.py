@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.cg import op
 from composit.cg.models.fcn import Linear, linear
 from composit.cg.module import Module
@@ -75,10 +75,8 @@ class Transformer(Module):
         classes: int = 10, seed: int = 0,
     ) -> None:  # fmt: skip
         if width % heads:
-            raise ValueError(
-                with_location(
-                    f"Transformer: a width of {width} in {heads} heads. The heads must divide it."
-                )
+            raise value_error(
+                f"Transformer: a width of {width} in {heads} heads. The heads must divide it."
             )
         random = np.random.RandomState(seed)
         positions = (random.standard_normal((tokens, width)) * 0.1).astype(np.float32)

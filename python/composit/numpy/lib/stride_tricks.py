@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import broadcast_to, sliding_window_view
 
@@ -24,6 +24,6 @@ def as_strided(
     given = tensor.strides if strides is None else tuple(_core.integers(strides))
     if any(step % size for step in given):
         message = f"as_strided: strides are {given} bytes. Multiples of {size} are required."
-        raise ValueError(with_location(message))
+        raise value_error(message)
     steps = [step // size for step in given]
     return _core.numpy.as_strided_of(tensor, lengths, steps, None, bool(writeable))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy.creation import asarray
 
 _c = _core.polynomial
@@ -19,14 +19,13 @@ def _integer(function: str, value: Any, what: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        message = f"{function}: {what} must be an integer, received {value}"
-        raise TypeError(with_location(message)) from None
+        raise type_error(f"{function}: {what} must be an integer, received {value}") from None
 
 
 def _check_numbers(function: str, c: Any) -> None:
     if asarray(c).dtype == bool:
         message = f"{function}: Coefficient arrays have no common type: c is bool."
-        raise ValueError(with_location(f"{message} Numbers are required."))
+        raise value_error(f"{message} Numbers are required.")
 
 
 def functions(basis: Any, prefix: str) -> dict[str, Any]:
@@ -85,11 +84,10 @@ def functions(basis: Any, prefix: str) -> dict[str, Any]:
         of the distances; with `full`, also what lstsq says."""
         degrees = np.asarray(deg)
         if degrees.ndim > 1 or degrees.dtype.kind not in "iu" or degrees.size == 0:
-            message = f"{prefix}fit: deg must be an int or non-empty 1-D array of int"
-            raise TypeError(with_location(message))
+            raise type_error(f"{prefix}fit: deg must be an int or non-empty 1-D array of int")
         if degrees.ndim == 0:
             if degrees < 0:
-                raise ValueError(with_location(f"{prefix}fit: expected deg >= 0"))
+                raise value_error(f"{prefix}fit: expected deg >= 0")
             degrees = np.arange(int(degrees) + 1)
         least = None if rcond is None else _core.number(rcond)
         found, residuals, rank, singular, used, is_short = _c.fit(
@@ -115,7 +113,7 @@ def _at_points(name: str, val: Any, c: Any, *points: Any) -> LazyTensor:
     x, *others = (asarray(point) for point in points)
     if any(other.shape != x.shape for other in others):
         names = "x, y, z" if len(points) == 3 else "x, y"
-        raise ValueError(with_location(f"{name}: {names} are incompatible"))
+        raise value_error(f"{name}: {names} are incompatible")
     result = val(x, c)
     for other in others:
         result = val(other, result, tensor=False)

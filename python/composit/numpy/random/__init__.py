@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.numpy.random._bit_generators import (
     MT19937,
     PCG64,
@@ -78,5 +78,5 @@ def set_bit_generator(bitgen: Any) -> None:
     """Makes the module's functions draw from it."""
     if not hasattr(bitgen, "capsule"):
         message = "set_bit_generator: Invalid bit generator. The bit generator must be instantized."
-        raise ValueError(with_location(message))
+        raise value_error(message)
     _global._over(bitgen)

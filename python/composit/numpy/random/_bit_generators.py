@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import not_implemented, type_error, value_error
 from composit.numpy.random._seeds import SeedSequence, _check_children
 
 _c = _core.numpy_random
@@ -24,7 +24,7 @@ def _core_of(bit_generator: Any) -> Any:
         return _c.ForeignGenerator(bit_generator.capsule, bit_generator.lock)
     except ValueError:
         message = "Invalid bit generator. The bit generator must be instantiated."
-        raise ValueError(with_location(f"Generator: {message}")) from None
+        raise value_error(f"Generator: {message}") from None
 
 
 class Lock:
@@ -55,8 +55,7 @@ class BitGenerator:
 
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
-            message = "BitGenerator is a base class and cannot be instantized"
-            raise NotImplementedError(with_location(message))
+            raise not_implemented("BitGenerator is a base class and cannot be instantized")
         self._seed_seq = seed if hasattr(seed, "generate_state") else SeedSequence(seed)
 
     def _seeded(self, make: Callable[..., Any], words: int, dtype: Any = np.uint64) -> None:
@@ -105,10 +104,9 @@ class BitGenerator:
     @state.setter
     def state(self, value: Any) -> None:
         if not isinstance(value, dict):
-            raise TypeError(with_location("state must be a dict"))
+            raise type_error("state must be a dict")
         if value.get("bit_generator", "") != type(self).__name__:
-            message = f"state must be for a {type(self).__name__} PRNG"
-            raise ValueError(with_location(message))
+            raise value_error(f"state must be for a {type(self).__name__} PRNG")
         self._core.set_state([operator.index(word) for word in self._words(value)])
 
     def _fields(self, words: list[int]) -> dict[str, Any]:
@@ -121,8 +119,7 @@ class BitGenerator:
         """Generators of the children of its seed."""
         _check_children(n_children)
         if not hasattr(self._seed_seq, "spawn"):
-            message = "The underlying SeedSequence does not implement spawning."
-            raise TypeError(with_location(message))
+            raise type_error("The underlying SeedSequence does not implement spawning.")
         return [type(self)(seed) for seed in self._seed_seq.spawn(n_children)]
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
@@ -203,12 +200,12 @@ def _blocks(value: Any, name: str, bits: int) -> list[int]:
         number = int(value)
         if not 0 <= number < 2**bits:
             message = f"{name} must be positive and less than 2**{bits}."
-            raise ValueError(with_location(f"Philox: {message}"))
+            raise value_error(f"Philox: {message}")
         return [number >> (64 * i) & _LOW for i in range(count)]
     words = array.astype(np.uint64)
     if words.shape != (count,):
         message = f"{name} must have {count} elements when using array form"
-        raise ValueError(with_location(f"Philox: {message}"))
+        raise value_error(f"Philox: {message}")
     return words.tolist()
 
 
@@ -217,7 +214,7 @@ class Philox(BitGenerator):
 
     def __init__(self, seed: Any = None, counter: Any = None, key: Any = None) -> None:
         if seed is not None and key is not None:
-            raise ValueError(with_location("Philox: seed and key cannot be both used"))
+            raise value_error("Philox: seed and key cannot be both used")
         super().__init__(seed)
         if key is None:
             words = self._seed_seq.generate_state(2, np.uint64).tolist()
@@ -266,16 +263,16 @@ class MT19937(BitGenerator):
         except TypeError:
             array = np.asarray(seed)
             if array.size == 0:
-                raise ValueError(with_location("seed: Seed must be non-empty")) from None
+                raise value_error("seed: Seed must be non-empty") from None
             array = array.astype(np.int64, casting="safe")
             if array.ndim != 1:
-                raise ValueError(with_location("seed: Seed array must be 1-d")) from None
+                raise value_error("seed: Seed array must be 1-d") from None
             if ((array > 2**32 - 1) | (array < 0)).any():
-                raise ValueError(with_location(between)) from None
+                raise value_error(between) from None
             self._core.seed(array.tolist())
         else:
             if not 0 <= number < 2**32:
-                raise ValueError(with_location(f"{between}, not {number}."))
+                raise value_error(f"{between}, not {number}.")
             self._core.seed(number)
         self._seed_seq = None
 
@@ -294,7 +291,7 @@ class MT19937(BitGenerator):
     def state(self, value: Any) -> None:
         if isinstance(value, tuple):
             if value[0] != "MT19937" or len(value) not in (3, 5):
-                raise ValueError(with_location("state is not a legacy MT19937 state"))
+                raise value_error("state is not a legacy MT19937 state")
             state = {"key": value[1], "pos": value[2]}
             value = {"bit_generator": "MT19937", "state": state}
         BitGenerator.state.fset(self, value)  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.numpy.random import _shared
 from composit.numpy.random._bit_generators import PCG64, _core_of
@@ -57,7 +57,7 @@ class Generator(Distributions):
     ) -> Any:  # fmt: skip
         kind = np.dtype(dtype)
         if kind not in (_shared.float64, _shared.float32):
-            raise TypeError(with_location(f"Unsupported dtype {kind!r} for {function}"))
+            raise type_error(f"Unsupported dtype {kind!r} for {function}")
         distribution = wide if kind == _shared.float64 else narrow
         if out is None:
             return self._draw(distribution, size, *parameters)
@@ -146,8 +146,7 @@ class Generator(Distributions):
     ) -> LazyTensor:
         """How many of each color are among nsample that are taken."""
         if not hasattr(nsample, "__index__"):
-            message = "multivariate_hypergeometric: nsample must be an integer"
-            raise ValueError(with_location(message))
+            raise value_error("multivariate_hypergeometric: nsample must be an integer")
         count = min(max(nsample.__index__(), -1), 2**63 - 1)
         return self._stream.multivariate_hypergeometric(colors, count, size, method)
 

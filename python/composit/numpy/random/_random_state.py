@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error
 from composit._mismatch import wrong
 from composit.numpy.random import _shared
 from composit.numpy.random._bit_generators import MT19937, _core_of
@@ -56,7 +56,7 @@ class RandomState(Distributions):
     def seed(self, seed: Any = None) -> None:
         """Starts again from a seed: an integer, a sequence of them, or fresh entropy."""
         if not isinstance(self._bit_generator, MT19937):
-            raise TypeError(with_location("seed: can only re-seed a MT19937 BitGenerator"))
+            raise type_error("seed: can only re-seed a MT19937 BitGenerator")
         with self._bit_generator.lock:
             self._bit_generator._legacy_seeding(seed)
             self._stream.set_gauss(False, 0.0)
@@ -84,14 +84,13 @@ class RandomState(Distributions):
         """As numpy.random.set_state: what get_state returned, here or there."""
         if isinstance(state, dict):
             if "bit_generator" not in state or "state" not in state:
-                raise ValueError(with_location("set_state: state dictionary is not valid."))
+                raise value_error("set_state: state dictionary is not valid.")
             given = state
         else:
             if not isinstance(state, (tuple, list)):
-                raise TypeError(with_location("set_state: state must be a dict or a tuple."))
+                raise type_error("set_state: state must be a dict or a tuple.")
             if state[0] != "MT19937":
-                message = "set_state can only be used with legacy MT19937 state instances."
-                raise ValueError(with_location(message))
+                raise value_error("set_state can only be used with legacy MT19937 state instances.")
             given = {
                 "bit_generator": "MT19937", "state": {"key": state[1], "pos": state[2]},
             }  # fmt: skip
@@ -129,7 +128,7 @@ class RandomState(Distributions):
         """Elements of a, or integers below it; p: their probabilities."""
         count, holder = _shared.population(a)
         if holder is not None and holder.ndim != 1:
-            raise ValueError(with_location("choice: a must be 1-dimensional"))
+            raise value_error("choice: a must be 1-dimensional")
         _shared.check_sequence(p)
         places = self._stream.choice(count, size, bool(replace), p)
         return places if holder is None else _shared.taken(holder, places, 0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import type_error, value_error
 
 _c = _core.numpy_random
 
@@ -22,17 +22,17 @@ def _words(value: Any) -> list[int]:
         elif re.match(r"[0-9]+", value):
             value = int(value)
         else:
-            raise ValueError(with_location("SeedSequence: unrecognized seed string"))
+            raise value_error("SeedSequence: unrecognized seed string")
     if isinstance(value, (int, np.integer)):
         number = int(value)
         if number < 0:
-            raise ValueError(with_location("SeedSequence: expected non-negative integer"))
+            raise value_error("SeedSequence: expected non-negative integer")
         words = [number & 0xFFFFFFFF]
         while number := number >> 32:
             words.append(number & 0xFFFFFFFF)
         return words
     if isinstance(value, (float, np.inexact)):
-        raise TypeError(with_location("SeedSequence: seed must be integer"))
+        raise type_error("SeedSequence: seed must be integer")
     return [word for item in value for word in _words(item)]
 
 
@@ -45,12 +45,12 @@ class SeedSequence:
     ) -> None:  # fmt: skip
         if pool_size < 4:
             message = "The size of the entropy pool should be at least 4"
-            raise ValueError(with_location(f"SeedSequence: {message}, not {pool_size}."))
+            raise value_error(f"SeedSequence: {message}, not {pool_size}.")
         if entropy is None:
             entropy = int.from_bytes(os.urandom(pool_size * 4), "little")
         elif not isinstance(entropy, (int, np.integer, list, tuple, range, np.ndarray)):
             message = f"SeedSequence expects int or sequence of ints for entropy not {entropy}"
-            raise TypeError(with_location(message))
+            raise type_error(message)
         self.entropy = entropy
         self.spawn_key = tuple(spawn_key)
         self.pool_size = pool_size
@@ -78,7 +78,7 @@ class SeedSequence:
         """So many words of uint32 or uint64."""
         kind = np.dtype(dtype)
         if kind not in (np.uint32, np.uint64):
-            raise ValueError(with_location("generate_state: only support uint32 or uint64"))
+            raise value_error("generate_state: only support uint32 or uint64")
         count = n_words * (kind.itemsize // 4)
         words = np.array(_c.seed_words(*self._seed, count), np.uint32)
         return words if kind == np.uint32 else words.astype("<u4").view("<u8").astype(np.uint64)
@@ -96,4 +96,4 @@ class SeedSequence:
 
 def _check_children(count: int) -> None:
     if count < 0:
-        raise ValueError(with_location("spawn: n_children must be non-negative"))
+        raise value_error("spawn: n_children must be non-negative")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, not_implemented, type_error, value_error, with_location
 from composit._floating_point import in_default_state
 from composit.numpy._outputs import the_output
 from composit.numpy.creation import asarray
@@ -24,7 +24,7 @@ def written(function: str, out: Any, size: Any, dtype: Any, draw: Any, is_exact:
     Fortran's order is filled in that order, but for draws of broadcast parameters."""
     out = the_output(out)
     if not isinstance(out, (np.ndarray, LazyTensor)):
-        raise TypeError(with_location(f"{function}: out is {out!r}. An array is required."))
+        raise type_error(f"{function}: out is {out!r}. An array is required.")
     is_fortran = False
     if isinstance(out, np.ndarray):
         is_fortran = out.flags.f_contiguous and not out.flags.c_contiguous
@@ -33,13 +33,13 @@ def written(function: str, out: Any, size: Any, dtype: Any, draw: Any, is_exact:
         and out.flags.writeable and out.flags.aligned and out.dtype.isnative
     ):  # fmt: skip
         message = "Supplied output array must be contiguous, writable, aligned, and in machine byte"
-        raise ValueError(with_location(f"{function}: {message}-order."))
+        raise value_error(f"{function}: {message}-order.")
     if out.dtype != dtype:
         message = f"Supplied output array has the wrong type. Expected {dtype}, got {out.dtype}"
-        raise TypeError(with_location(f"{function}: {message}"))
+        raise type_error(f"{function}: {message}")
     if size is not None and tuple(_core.integers(size)) != out.shape:
         message = "size must match out.shape when used together"
-        raise ValueError(with_location(f"{function}: {message}"))
+        raise value_error(f"{function}: {message}")
     if isinstance(out, LazyTensor):
         out.replaced(draw(out.shape))
     elif is_fortran:
@@ -62,7 +62,7 @@ def population(a: Any, axis: Any = 0) -> tuple[int, Any]:
                 return operator.index(array.item()), None
             except TypeError:
                 message = f"a must be a sequence or an integer, not {type(a)}"
-                raise ValueError(with_location(f"choice: {message}")) from None
+                raise value_error(f"choice: {message}") from None
         a = tensor_or_array(a, array)
     if a.ndim == 0:
         return int(a), None
@@ -89,7 +89,7 @@ def shuffle(order: Any, x: Any, axis: Any) -> None:
     count = len(x)
     if isinstance(x, (np.ndarray, LazyTensor)):
         if isinstance(x, np.ndarray) and not x.flags.writeable:
-            raise ValueError(with_location("shuffle: array is read-only"))
+            raise value_error("shuffle: array is read-only")
         place = normalized("shuffle", axis, x.ndim)
         if x.size != 0:
             x[...] = taken(x, order(x.shape[place]), place)
@@ -102,8 +102,7 @@ def shuffle(order: Any, x: Any, axis: Any) -> None:
             stacklevel=3,
         )
     if axis != 0:
-        message = "shuffle: Axis argument is only supported on ndarray objects"
-        raise NotImplementedError(with_location(message))
+        raise not_implemented("shuffle: Axis argument is only supported on ndarray objects")
     items = [x[place] for place in order(count).evaluated().tolist()]
     for place, item in enumerate(items):
         x[place] = item  # type: ignore[index]
@@ -181,9 +180,9 @@ def integer_kind(function: str, dtype: Any) -> np.dtype:
     kind = np.dtype(dtype)
     if not kind.isnative:
         message = "Providing a dtype with a non-native byteorder is not supported."
-        raise ValueError(with_location(f"{function}: {message}"))
+        raise value_error(f"{function}: {message}")
     if kind.kind not in "biu":
-        raise TypeError(with_location(f"Unsupported dtype {kind!r} for {function}"))
+        raise type_error(f"Unsupported dtype {kind!r} for {function}")
     return kind
 
 
@@ -202,7 +201,7 @@ def bounds(function: str, low: Any, high: Any, dtype: Any, closed: bool) -> tupl
     last = np.array([int(x) - (not closed) for x in high.flat], object).reshape(high.shape)
     for name, values in (("low", low), ("high", last)):
         if any(not limits[0] <= int(value) <= limits[1] for value in values.flat):
-            raise ValueError(with_location(f"{function}: {name} is out of bounds for {dtype}"))
+            raise value_error(f"{function}: {name} is out of bounds for {dtype}")
     return low.astype(dtype), last.astype(dtype), True
 
 
@@ -258,14 +257,14 @@ def permuted(order: Any, x: Any, axis: Any, out: Any) -> Any:
         axis = normalized("permuted", axis, x.ndim)
     if out is not None:
         if not isinstance(out, (np.ndarray, LazyTensor)):
-            raise TypeError(with_location("permuted: out must be a numpy array"))
+            raise type_error("permuted: out must be a numpy array")
         if isinstance(out, np.ndarray) and not out.flags.writeable:
-            raise ValueError(with_location("permuted: out is read-only"))
+            raise value_error("permuted: out is read-only")
         if out.shape != x.shape:
-            raise ValueError(with_location("permuted: out must have the same shape as x"))
+            raise value_error("permuted: out must have the same shape as x")
         if not np.can_cast(x.dtype, out.dtype, "safe"):
             message = f"Cannot cast from {x.dtype} to {out.dtype} according to the rule 'safe'"
-            raise TypeError(with_location(f"permuted: {message}"))
+            raise type_error(f"permuted: {message}")
     tensor = tensor_or_array(x)
     if isinstance(tensor, np.ndarray):
         places = order(np.arange(x.size).reshape(x.shape), axis).evaluated()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.tensorgrad.nn import init
 from composit.tensorgrad.nn.module import Module, Parameter, check, write
 from composit.tensorgrad.tensor import Tensor
@@ -115,11 +115,9 @@ class Conv2d(Module):
         if padding != "same":
             return _pair(padding)
         if self.stride != (1, 1) or any(size % 2 == 0 for size in self.kernel_size):
-            raise ValueError(
-                with_location(
-                    f"Conv2d: padding is 'same' with strides {self.stride} and a kernel of "
-                    f"{self.kernel_size}. Strides of 1 and odd kernels are required."
-                )
+            raise value_error(
+                f"Conv2d: padding is 'same' with strides {self.stride} and a kernel of "
+                f"{self.kernel_size}. Strides of 1 and odd kernels are required."
             )
         return self.kernel_size[0] // 2, self.kernel_size[1] // 2
 
@@ -145,11 +143,9 @@ class MultiheadAttention(Module):
 
     def __init__(self, embed_dim: int, num_heads: int, dtype: Any = None, device: Any = None):
         if embed_dim % num_heads:
-            raise ValueError(
-                with_location(
-                    f"MultiheadAttention: embed_dim is {embed_dim} for {num_heads} heads. A "
-                    "multiple is required."
-                )
+            raise value_error(
+                f"MultiheadAttention: embed_dim is {embed_dim} for {num_heads} heads. A "
+                "multiple is required."
             )
         self.embed_dim, self.num_heads = embed_dim, num_heads
         shape = (embed_dim, embed_dim)
@@ -228,7 +224,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5) -> None:
         if not 0 <= p < 1:
-            raise ValueError(with_location(f"Dropout: p is {p}. 0 <= p < 1 is required."))
+            raise value_error(f"Dropout: p is {p}. 0 <= p < 1 is required.")
         self.p = p
 
     def _generate_mask(self, x: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.tensorgrad.nn.module import Module, check
 from composit.tensorgrad.tensor import Tensor
 
@@ -12,11 +12,8 @@ from composit.tensorgrad.tensor import Tensor
 class _Loss(Module):
     def __init__(self, reduction: str = "mean") -> None:
         if reduction not in ("mean", "sum"):
-            raise ValueError(
-                with_location(
-                    f"{type(self).__name__}: reduction is {reduction!r}. 'mean' or 'sum' is "
-                    "required."
-                )
+            raise value_error(
+                f"{type(self).__name__}: reduction is {reduction!r}. 'mean' or 'sum' is required."
             )
         self.reduction = reduction
 

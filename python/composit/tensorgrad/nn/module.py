@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.tensorgrad.tensor import Tensor
 
 
@@ -50,9 +50,7 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
-        raise NotImplementedError(
-            with_location(f"{type(self).__name__}: there is no forward. One is required.")
-        )
+        raise not_implemented(f"{type(self).__name__}: there is no forward. One is required.")
 
     def _check_input(self, *args: Any, **kwargs: Any) -> None:
         """ValueError for inputs that do not fit."""
@@ -132,11 +130,9 @@ def write(tensor: Tensor, array: Any) -> None:
     """Puts an array of NumPy's or of torch's in a tensor's place."""
     array = array.detach().cpu().numpy() if hasattr(array, "detach") else np.asarray(array)
     if tuple(array.shape) != tensor.shape:
-        raise ValueError(
-            with_location(
-                f"init_from_torch: shape {tuple(array.shape)} is given for {tensor.shape}. The "
-                "same is required."
-            )
+        raise value_error(
+            f"init_from_torch: shape {tuple(array.shape)} is given for {tensor.shape}. The "
+            "same is required."
         )
     tensor.data = array
 
@@ -144,8 +140,6 @@ def write(tensor: Tensor, array: Any) -> None:
 def check(fits: bool, module: Module, given: Tensor, wanted: str) -> None:
     """ValueError unless the input fits."""
     if not fits:
-        raise ValueError(
-            with_location(
-                f"{type(module).__name__}: the input has shape {given.shape}. {wanted} is required."
-            )
+        raise value_error(
+            f"{type(module).__name__}: the input has shape {given.shape}. {wanted} is required."
         )

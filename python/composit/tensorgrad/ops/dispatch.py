@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import composit.torch as torch
-from composit._core import NotSupported, user_location, with_location
+from composit._core import not_supported, runtime_error, user_location, with_location
 from composit._floating_errors import warn_at
 from composit.tensorgrad.const import DEVICE, DTYPE, OP, device_of
 from composit.tensorgrad.ops.stubs import BaseOp
@@ -148,11 +148,9 @@ class OpDispatch:
             return made()
         name = getattr(device, "value", device)
         if device in cls._strict:
-            raise NotSupported(
-                with_location(
-                    f"{op.value}: device {name!r} has no such operation, and none on the CPU is "
-                    f"allowed in its place. OpDispatch.register({op!s}, {name!r}) is required."
-                )
+            raise not_supported(
+                f"{op.value}: device {name!r} has no such operation, and none on the CPU is "
+                f"allowed in its place. OpDispatch.register({op!s}, {name!r}) is required."
             )
         if (op, device) not in cls._said:
             cls._said.add((op, device))
@@ -169,10 +167,8 @@ class OpDispatch:
             flat.extend(value if isinstance(value, (list, tuple)) else (value,))
         devices = {tensor.device for tensor in flat}
         if len(devices) != 1:
-            raise RuntimeError(
-                with_location(
-                    f"{OP(op).value}: operands lie on {', '.join(sorted(map(str, devices)))}. One "
-                    "device is required."
-                )
+            raise runtime_error(
+                f"{OP(op).value}: operands lie on {', '.join(sorted(map(str, devices)))}. One "
+                "device is required."
             )
         return cls._result(OP(op), flat, options)

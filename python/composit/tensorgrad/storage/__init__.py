@@ -9,7 +9,7 @@ import numpy as np
 import composit.torch as torch
 from composit import devices
 from composit import numpy as cnp
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, not_supported, with_location
 from composit._floating_point import in_default_state
 from composit.tensorgrad.const import DEVICE, DTYPE, device_of
 from composit.tensorgrad.storage.stubs import Storage
@@ -128,9 +128,7 @@ class StorageDispatch:
             name = getattr(device, "value", device)
             why = devices.missing().get(str(name).partition(":")[0])
             reason = f" ({why})" if why else ""
-            raise NotSupported(
-                with_location(
-                    f"device {name!r} is not built or registered{reason}. Available: {names}."
-                )
+            raise not_supported(
+                f"device {name!r} is not built or registered{reason}. Available: {names}."
             )
         return found

@@ -6,7 +6,7 @@ import functools
 import warnings
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch import casting, dtypes
 from composit.torch.amp.grad_scaler import GradScaler, is_here
 
@@ -69,9 +69,7 @@ class autocast:
         cache_enabled: bool | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(device_type, str):
-            raise ValueError(
-                with_location(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-            )
+            raise value_error(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device, self._enabled = device_type, enabled
         self._cache_enabled = cache_enabled is None or cache_enabled
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
@@ -86,11 +84,9 @@ class autocast:
         if not self._enabled:
             return
         if device_type != "cpu":
-            raise NotImplementedError(
-                with_location(
-                    f"autocast: enabled for the {device_type} it is not built. enabled=False is "
-                    "required; .to(torch.bfloat16) computes in that dtype."
-                )
+            raise not_implemented(
+                f"autocast: enabled for the {device_type} it is not built. enabled=False is "
+                "required; .to(torch.bfloat16) computes in that dtype."
             )
         if self.fast_dtype not in [dtypes.by_name[name] for name in _SHORT]:
             warnings.warn(

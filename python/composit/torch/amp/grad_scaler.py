@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error, with_location
 from composit.torch import places
 from composit.torch.calling import TensorBase, functions
 from composit.torch.tape import no_grad
@@ -52,7 +52,7 @@ class GradScaler:
             return outputs * self._scale  # type: ignore[operator]
         if isinstance(outputs, (list, tuple)):
             return type(outputs)([self.scale(x) for x in outputs])
-        raise ValueError(with_location("outputs must be a Tensor or an iterable of Tensors"))
+        raise value_error("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:
         """Divides an optimiser's gradients by the scale. RuntimeError for a second time before
@@ -60,12 +60,10 @@ class GradScaler:
         if not self._enabled:
             return
         if id(optimizer) in self._stepped:
-            raise RuntimeError(with_location("unscale_() is being called after step()."))
+            raise runtime_error("unscale_() is being called after step().")
         if id(optimizer) in self._finite:
-            raise RuntimeError(
-                with_location(
-                    "unscale_() has already been called on this optimizer since the last update()."
-                )
+            raise runtime_error(
+                "unscale_() has already been called on this optimizer since the last update()."
             )
         gradients = [
             p.grad for group in optimizer.param_groups for p in group["params"]
@@ -84,13 +82,9 @@ class GradScaler:
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
-            raise RuntimeError(
-                with_location("Closure use is not currently supported if GradScaler is enabled.")
-            )
+            raise runtime_error("Closure use is not currently supported if GradScaler is enabled.")
         if id(optimizer) in self._stepped:
-            raise RuntimeError(
-                with_location("step() has already been called since the last update().")
-            )
+            raise runtime_error("step() has already been called since the last update().")
         if id(optimizer) not in self._finite:
             self.unscale_(optimizer)
         self._stepped.add(id(optimizer))
@@ -162,11 +156,9 @@ class GradScaler:
         if not self._enabled:
             return
         if not state_dict:
-            raise RuntimeError(
-                with_location(
-                    "The source state dict is empty, possibly because it was saved from a disabled "
-                    "instance of GradScaler."
-                )
+            raise runtime_error(
+                "The source state dict is empty, possibly because it was saved from a disabled "
+                "instance of GradScaler."
             )
         self._scale, self._growth_tracker = state_dict["scale"], state_dict["_growth_tracker"]
         self._growth_factor = state_dict["growth_factor"]

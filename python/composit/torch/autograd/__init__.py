@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.torch import function, parts
 from composit.torch.anomaly import detect_anomaly, set_detect_anomaly
 from composit.torch.autograd import functional
@@ -26,9 +26,7 @@ def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> 
     """The tensor itself, as variables and tensors are one; it requires a gradient from now on if
     that is asked for."""
     if not isinstance(data, TensorBase):
-        raise TypeError(
-            with_location(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        )
+        raise type_error(f"Variable data has to be a tensor, but got {type(data).__name__}")
     made: Any = data.detach()  # type: ignore[attr-defined]
     return made.requires_grad_() if requires_grad else made
 

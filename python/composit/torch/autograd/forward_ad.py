@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error, value_error
 from composit.torch import tape
 from composit.torch.backward import grad
 from composit.torch.calling import functions, is_recorded
@@ -47,7 +47,7 @@ class _Same(Function):
 def enter_dual_level() -> int:
     """Begins a level, in which tensors have tangents; one at a time."""
     if _is_entered[0]:
-        raise RuntimeError(with_location("Nested forward mode AD is not supported at the moment"))
+        raise runtime_error("Nested forward mode AD is not supported at the moment")
     _is_entered[0] = True
     return 0
 
@@ -55,9 +55,7 @@ def enter_dual_level() -> int:
 def exit_dual_level(*, level: int | None = None) -> None:
     """Ends the level: no tensor has a tangent any more."""
     if not _is_entered[0]:
-        raise RuntimeError(
-            with_location("Trying to exit a forward AD level but no level is entered.")
-        )
+        raise runtime_error("Trying to exit a forward AD level but no level is entered.")
     _is_entered[0] = False
     _duals.clear()
 
@@ -76,31 +74,23 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """The tensor with a tangent of its shape and dtype. It is recorded, as what is computed of it
     is, also where the tensor requires no gradient."""
     if not _is_entered[0]:
-        raise RuntimeError(
-            with_location(
-                "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
-                "enter_dual_level() first."
-            )
+        raise runtime_error(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
         )
     for name, one in (("tensor", tensor), ("tangent", tangent)):
         if not (one.is_floating_point() or one.is_complex()):
             what = "primal" if name == "tensor" else name
-            raise ValueError(
-                with_location(
-                    f"Expected {what} to be floating point or complex, but got: {one.dtype}"
-                )
+            raise value_error(
+                f"Expected {what} to be floating point or complex, but got: {one.dtype}"
             )
     if tensor.shape != tangent.shape or tensor.dtype != tangent.dtype:
-        raise RuntimeError(
-            with_location(
-                f"make_dual: the tangent is {tangent.dtype}{list(tangent.shape)} for "
-                f"{tensor.dtype}{list(tensor.shape)}. The same is required."
-            )
+        raise runtime_error(
+            f"make_dual: the tangent is {tangent.dtype}{list(tangent.shape)} for "
+            f"{tensor.dtype}{list(tensor.shape)}. The same is required."
         )
     if unpack_dual(tensor).tangent is not None:
-        raise RuntimeError(
-            with_location("make_dual: the tensor has a tangent already. One without is required.")
-        )
+        raise runtime_error("make_dual: the tensor has a tangent already. One without is required.")
     with tape.enable_grad():
         dual = _Same.apply(tensor) if is_recorded(tensor) else tensor.detach().requires_grad_()
     _duals.append((dual, tangent))
@@ -117,11 +107,9 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(_primal(tensor), known)
     if not is_recorded(tensor):
         if tensor._is_tainted and _duals and tensor.is_floating_point():
-            raise NotImplementedError(
-                with_location(
-                    "unpack_dual: the tensor was computed under no_grad, where tangents are not "
-                    "built. Recording (enable_grad) is required."
-                )
+            raise not_implemented(
+                "unpack_dual: the tensor was computed under no_grad, where tangents are not "
+                "built. Recording (enable_grad) is required."
             )
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(_primal(tensor), _tangent(tensor))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, type_error
 from composit.torch import calling
 from composit.torch.backward import grad
 from composit.torch.calling import TensorBase
@@ -23,10 +23,8 @@ def _begin(name: str, func: Function, inputs: Any, create_graph: bool) -> Any:
     given = _tuple_of(inputs)
     for number, tensor in enumerate(given):
         if not isinstance(tensor, TensorBase):
-            raise TypeError(
-                with_location(f"{name}: input {number} is a {type(tensor).__name__}. Tensors are "
-                              "required.")
-            )  # fmt: skip
+            raise type_error(f"{name}: input {number} is a {type(tensor).__name__}. Tensors are "
+                             "required.")  # fmt: skip
     with enable_grad():
         made = [x.clone() if create_graph and x.requires_grad
                 else x.detach().clone().requires_grad_() for x in given]  # fmt: skip
@@ -43,8 +41,8 @@ def _zeros_for_none(gradients: Any, inputs: list[Any], strict: bool, name: str) 
     found = []
     for gradient, x in zip(gradients, inputs):
         if gradient is None and strict:
-            raise RuntimeError(
-                with_location(f"{name}: the output does not depend on an input, and strict is True")
+            raise runtime_error(
+                f"{name}: the output does not depend on an input, and strict is True"
             )
         found.append(calling.functions["zeros_like"](x) if gradient is None else gradient)
     return found
@@ -64,20 +62,16 @@ def _gradients(
 def _products(name: str, v: Any, like: list[Any]) -> list[Any]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                with_location(
-                    f"{name}: The vector v can only be None if the user-provided function returns "
-                    "a single Tensor with a single element."
-                )
+            raise runtime_error(
+                f"{name}: The vector v can only be None if the user-provided function returns "
+                "a single Tensor with a single element."
             )
         return [calling.functions["ones_like"](like[0])]
     given = list(_tuple_of(v))
     for x, y in zip(given, like):
         if tuple(x.shape) != tuple(y.shape):
-            raise RuntimeError(
-                with_location(
-                    f"{name}: v has size {tuple(x.shape)}. The size {tuple(y.shape)} is required."
-                )
+            raise runtime_error(
+                f"{name}: v has size {tuple(x.shape)}. The size {tuple(y.shape)} is required."
             )
     return given
 
@@ -145,11 +139,9 @@ def _scalar(name: str, func: Function) -> Function:
     def checked(*args: Any) -> Any:
         found = func(*args)
         if not isinstance(found, TensorBase) or found.numel() != 1:  # type: ignore[attr-defined]
-            raise RuntimeError(
-                with_location(
-                    f"{name}: The function given to {name} should return a single Tensor with a "
-                    "single element."
-                )
+            raise runtime_error(
+                f"{name}: The function given to {name} should return a single Tensor with a "
+                "single element."
             )
         return found.reshape(())  # type: ignore[attr-defined]
 

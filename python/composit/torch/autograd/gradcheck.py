@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import value_error, with_location
 from composit.torch import calling
 from composit.torch.backward import grad
 from composit.torch.calling import TensorBase, is_recorded
@@ -146,11 +146,9 @@ def gradcheck(
     given = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
     chosen = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and is_recorded(x)]
     if not chosen:
-        raise ValueError(
-            with_location(
-                "gradcheck expects at least one input tensor to require gradient, but none of the "
-                "them have requires_grad=True."
-            )
+        raise value_error(
+            "gradcheck expects at least one input tensor to require gradient, but none of the "
+            "them have requires_grad=True."
         )
     if fast_mode:
         return _along_directions(func, given, chosen, eps, (rtol, atol), raise_exception)

@@ -8,7 +8,7 @@ import re
 from typing import Any, NoReturn
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error, value_error, with_location
 from composit.torch import places
 from composit.torch.functions import random as _random
 from composit.torch.parts import getter
@@ -42,10 +42,10 @@ def _name_of(device: Any, optional: bool = True) -> str:
         else places.device(device)
     )
     if asked.type != places.cuda_kind:
-        raise ValueError(with_location(f"Expected a cuda device, but got: {asked}"))
+        raise value_error(f"Expected a cuda device, but got: {asked}")
     index = places.current.cuda if asked.index is None else asked.index
     if not index < len(_names()):
-        raise RuntimeError(with_location("CUDA error: invalid device ordinal"))
+        raise runtime_error("CUDA error: invalid device ordinal")
     return f"{places.cuda_kind}:{index}"
 
 
@@ -285,17 +285,11 @@ class Event:
         """Milliseconds from this event to a later one. RuntimeError unless both were recorded, are
         done, and have enable_timing=True."""
         if not (self._is_timed and end_event._is_timed):
-            raise ValueError(
-                with_location("Both events must be created with argument 'enable_timing=True'.")
-            )
+            raise value_error("Both events must be created with argument 'enable_timing=True'.")
         if self._event is None or end_event._event is None:
-            raise ValueError(
-                with_location("Both events must be recorded before calculating elapsed time.")
-            )
+            raise value_error("Both events must be recorded before calculating elapsed time.")
         if not (self.query() and end_event.query()):
-            raise RuntimeError(
-                with_location("Both events must be completed before calculating elapsed time.")
-            )
+            raise runtime_error("Both events must be completed before calculating elapsed time.")
         return end_event._event.seconds_since(self._event) * 1000
 
 
@@ -432,7 +426,7 @@ class CUDAGraph:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _name_of(None)
-        raise NotImplementedError(with_location("torch.cuda.CUDAGraph is not built."))
+        raise not_implemented("torch.cuda.CUDAGraph is not built.")
 
 
 class _TypedTensor:

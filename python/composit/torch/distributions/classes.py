@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch import dtypes
 from composit.torch.distributions import constraints
 from composit.torch.distributions.discrete import Binomial, _one_of
@@ -40,9 +40,7 @@ class Categorical(Distribution):
         given = logits if probs is None else probs
         name = "logits" if probs is None else "probs"
         if given.dim() < 1:
-            raise ValueError(
-                with_location(f"`{name}` parameter must be at least one-dimensional.")
-            )  # fmt: skip
+            raise value_error(f"`{name}` parameter must be at least one-dimensional.")
         self._is_by_logits = probs is None
         if probs is None:
             self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
@@ -222,9 +220,7 @@ class Multinomial(Distribution):
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         if not isinstance(total_count, int):
-            raise NotImplementedError(
-                with_location("inhomogeneous total_count is not supported")
-            )  # fmt: skip
+            raise not_implemented("inhomogeneous total_count is not supported")
         self.total_count = total_count
         self._categorical = Categorical(probs=probs, logits=logits)
         self._binomial = Binomial(total_count=total_count, probs=self.probs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch.distributions import constraints
 from composit.torch.distributions.classes import Categorical
 from composit.torch.distributions.distribution import Distribution
@@ -30,12 +30,10 @@ class Independent(Distribution):
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
-            raise ValueError(
-                with_location(
-                    "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
-                    f"actual {reinterpreted_batch_ndims} vs "
-                    f"{len(base_distribution.batch_shape)}"
-                )
+            raise value_error(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs "
+                f"{len(base_distribution.batch_shape)}"
             )
         shape = base_distribution.batch_shape + base_distribution.event_shape
         event_dim = reinterpreted_batch_ndims + len(base_distribution.event_shape)
@@ -99,9 +97,7 @@ class Independent(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         if self.reinterpreted_batch_ndims > 0:
-            raise NotImplementedError(
-                with_location("Enumeration over cartesian product is not implemented")
-            )
+            raise not_implemented("Enumeration over cartesian product is not implemented")
         return self.base_dist.enumerate_support(expand=expand)
 
     def __repr__(self) -> str:
@@ -120,25 +116,17 @@ class TransformedDistribution(Distribution):
             self.transforms: list[Any] = [transforms]
         elif isinstance(transforms, list):
             if not all(isinstance(t, Transform) for t in transforms):
-                raise ValueError(
-                    with_location("transforms must be a Transform or a list of Transforms")
-                )
+                raise value_error("transforms must be a Transform or a list of Transforms")
             self.transforms = transforms
         else:
-            raise ValueError(
-                with_location(
-                    f"transforms must be a Transform or list, but was {transforms}"
-                )
-            )  # fmt: skip
+            raise value_error(f"transforms must be a Transform or list, but was {transforms}")
         shape = base_distribution.batch_shape + base_distribution.event_shape
         base_event_dim = len(base_distribution.event_shape)
         transform = ComposeTransform(self.transforms)
         if len(shape) < transform.domain.event_dim:
-            raise ValueError(
-                with_location(
-                    "base_distribution needs to have shape with size at least "
-                    f"{transform.domain.event_dim}, but got {shape}."
-                )
+            raise value_error(
+                "base_distribution needs to have shape with size at least "
+                f"{transform.domain.event_dim}, but got {shape}."
             )
         forward = Size(transform.forward_shape(shape))
         expanded = Size(transform.inverse_shape(forward))
@@ -245,37 +233,29 @@ class MixtureSameFamily(Distribution):
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution
         if not isinstance(mixture_distribution, Categorical):
-            raise ValueError(
-                with_location(
-                    " The Mixture distribution needs to be an  instance of "
-                    "torch.distributions.Categorical"
-                )
+            raise value_error(
+                " The Mixture distribution needs to be an  instance of "
+                "torch.distributions.Categorical"
             )
         if not isinstance(component_distribution, Distribution):
-            raise ValueError(
-                with_location(
-                    "The Component distribution need to be an instance of "
-                    "torch.distributions.Distribution"
-                )
+            raise value_error(
+                "The Component distribution need to be an instance of "
+                "torch.distributions.Distribution"
             )
         ours = mixture_distribution.batch_shape
         theirs = component_distribution.batch_shape[:-1]
         for mine, other in zip(reversed(ours), reversed(theirs)):
             if mine != 1 and other != 1 and mine != other:
-                raise ValueError(
-                    with_location(
-                        f"`mixture_distribution.batch_shape` ({ours}) is not compatible with "
-                        f"`component_distribution.batch_shape`({theirs})"
-                    )
+                raise value_error(
+                    f"`mixture_distribution.batch_shape` ({ours}) is not compatible with "
+                    f"`component_distribution.batch_shape`({theirs})"
                 )
         count = mixture_distribution.logits.shape[-1]
         components = component_distribution.batch_shape[-1]
         if count != components:
-            raise ValueError(
-                with_location(
-                    f"`mixture_distribution component` ({count}) does not equal "
-                    f"`component_distribution.batch_shape[-1]` ({components})"
-                )
+            raise value_error(
+                f"`mixture_distribution component` ({count}) does not equal "
+                f"`component_distribution.batch_shape[-1]` ({components})"
             )
         self._num_component = components
         event_shape = component_distribution.event_shape

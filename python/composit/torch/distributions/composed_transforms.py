@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch.distributions import constraints
 from composit.torch.distributions.utils import (
     lazy_property,
@@ -27,7 +27,7 @@ class Transform:
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
-            raise ValueError(with_location("cache_size must be 0 or 1"))
+            raise value_error("cache_size must be 0 or 1")
         self._cache_size = cache_size
         self._inv: Any = None
         if cache_size == 1:
@@ -43,9 +43,7 @@ class Transform:
         """How many dimensions are transformed together, if the domain's are the codomain's."""
         if self.domain.event_dim == self.codomain.event_dim:
             return int(self.domain.event_dim)
-        raise ValueError(
-            with_location("Please use either .domain.event_dim or .codomain.event_dim")
-        )
+        raise value_error("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
     def inv(self) -> Transform:
@@ -67,7 +65,7 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
-        raise NotImplementedError(with_location(f"{type(self)}.with_cache is not implemented"))
+        raise not_implemented(f"{type(self)}.with_cache is not implemented")
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -319,12 +317,12 @@ class IndependentTransform(Transform):
 
     def _call(self, x: Any) -> Any:
         if x.dim() < self.domain.event_dim:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         return self.base_transform(x)
 
     def _inverse(self, y: Any) -> Any:
         if y.dim() < self.codomain.event_dim:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

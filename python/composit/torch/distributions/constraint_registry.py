@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, type_error
 from composit.torch.distributions import constraints, transforms
 
 
@@ -25,11 +25,9 @@ class ConstraintRegistry:
         if isinstance(constraint, constraints.Constraint):
             constraint = type(constraint)
         if not isinstance(constraint, type) or not issubclass(constraint, constraints.Constraint):
-            raise TypeError(
-                with_location(
-                    "Expected constraint to be either a Constraint subclass or instance, but got "
-                    f"{constraint}"
-                )
+            raise type_error(
+                "Expected constraint to be either a Constraint subclass or instance, but got "
+                f"{constraint}"
             )
         self._registry[constraint] = factory
         return factory
@@ -38,11 +36,7 @@ class ConstraintRegistry:
         """The transform from all numbers to what the constraint allows."""
         factory = self._registry.get(type(constraint))
         if factory is None:
-            raise NotImplementedError(
-                with_location(
-                    f"Cannot transform {type(constraint).__name__} constraints"
-                )
-            )  # fmt: skip
+            raise not_implemented(f"Cannot transform {type(constraint).__name__} constraints")
         return factory(constraint)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch import dtypes, linalg
 from composit.torch.distributions.utils import torch
 
@@ -33,9 +33,7 @@ class _Dependent(Constraint):
 
     def _known(self, value: Any, name: str) -> Any:
         if value is NotImplemented:
-            raise NotImplementedError(
-                with_location(f".{name} cannot be determined statically")
-            )  # fmt: skip
+            raise not_implemented(f".{name} cannot be determined statically")
         return value
 
     @property
@@ -57,7 +55,7 @@ class _Dependent(Constraint):
         )
 
     def check(self, value: Any) -> Any:
-        raise ValueError(with_location("Cannot determine validity of dependent constraint"))
+        raise value_error("Cannot determine validity of dependent constraint")
 
 
 def is_dependent(constraint: Any) -> bool:
@@ -100,11 +98,7 @@ class _IndependentConstraint(Constraint):
         result = self.base_constraint.check(value)
         count = self.reinterpreted_batch_ndims
         if result.dim() < count:
-            raise ValueError(
-                with_location(
-                    f"Expected value.dim() >= {self.event_dim} but got {value.dim()}"
-                )
-            )  # fmt: skip
+            raise value_error(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
         return result.reshape((*result.shape[: result.dim() - count], -1)).all(-1)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import math
 from numbers import Number
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch import dtypes
 from composit.torch.distributions import constraints
 from composit.torch.distributions.distribution import Distribution, ExponentialFamily
@@ -25,9 +25,7 @@ from composit.torch.tape import no_grad
 
 def _one_of(probs: Any, logits: Any) -> None:
     if (probs is None) == (logits is None):
-        raise ValueError(
-            with_location("Either `probs` or `logits` must be specified, but not both.")
-        )  # fmt: skip
+        raise value_error("Either `probs` or `logits` must be specified, but not both.")
 
 
 class _ByProbability(Distribution):
@@ -145,12 +143,10 @@ class Geometric(_ByProbability):
         if self._validate_args and probs is not None:
             is_valid = self.probs > 0
             if not is_valid.all():
-                raise ValueError(
-                    with_location(
-                        f"Expected parameter probs ({type(self.probs).__name__} of shape "
-                        f"{tuple(self.probs.shape)}) of distribution {self!r} to be positive but "
-                        f"found invalid values:\n{self.probs[~is_valid]}"
-                    )
+                raise value_error(
+                    f"Expected parameter probs ({type(self.probs).__name__} of shape "
+                    f"{tuple(self.probs.shape)}) of distribution {self!r} to be positive but "
+                    f"found invalid values:\n{self.probs[~is_valid]}"
                 )
 
     @property
@@ -242,9 +238,7 @@ class Binomial(_ByProbability):
     def _the_count(self, name: str) -> int:
         total = int(self.total_count.max())
         if not self.total_count.min() == total:
-            raise NotImplementedError(
-                with_location(f"Inhomogeneous total count not supported by `{name}`.")
-            )
+            raise not_implemented(f"Inhomogeneous total count not supported by `{name}`.")
         return total
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -321,7 +315,7 @@ class ContinuousBernoulli(_ByProbability, ExponentialFamily):
         if probs is not None:
             is_inside = self.arg_constraints["probs"].check(self.probs)
             if validate_args and not is_inside.all():
-                raise ValueError(with_location("The parameter probs has invalid values"))
+                raise value_error("The parameter probs has invalid values")
             self.probs = clamp_probs(self.probs)
         self._lims = lims
         super().__init__(shape, validate_args=validate_args)

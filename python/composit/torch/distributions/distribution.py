@@ -6,7 +6,7 @@ import warnings
 from abc import ABCMeta
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch.autograd import grad
 from composit.torch.calling import TensorBase
 from composit.torch.distributions import constraints
@@ -32,7 +32,7 @@ class Distribution:
     def set_default_validate_args(value: bool) -> None:
         """Sets whether parameters and values are checked where nothing else is said."""
         if value not in [True, False]:
-            raise ValueError(with_location(f"value is {value!r}. True or False is required."))
+            raise value_error(f"value is {value!r}. True or False is required.")
         Distribution._validate_args = value
 
     def __init__(
@@ -54,12 +54,10 @@ class Distribution:
             checked.append((name, constraint, value, constraint.check(value).all()))
         for name, constraint, value, is_valid in checked:
             if not is_valid:
-                raise ValueError(
-                    with_location(
-                        f"Expected parameter {name} ({type(value).__name__} of shape "
-                        f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
-                        f"constraint {constraint!r}, but found invalid values:\n{value}"
-                    )
+                raise value_error(
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
+                    f"constraint {constraint!r}, but found invalid values:\n{value}"
                 )
 
     @property
@@ -85,7 +83,7 @@ class Distribution:
     @property
     def mode(self) -> Any:
         """The value of the largest density."""
-        raise NotImplementedError(with_location(f"{type(self)} does not implement mode"))
+        raise not_implemented(f"{type(self)} does not implement mode")
 
     @property
     def variance(self) -> Any:
@@ -163,23 +161,19 @@ class Distribution:
     def _validate_sample(self, value: Any) -> None:
         """ValueError unless the value can be one of the distribution's."""
         if not isinstance(value, TensorBase):
-            raise ValueError(with_location("The value argument to log_prob must be a Tensor"))
+            raise value_error("The value argument to log_prob must be a Tensor")
         event = len(value.shape) - len(self._event_shape)
         if value.shape[event:] != self._event_shape:
-            raise ValueError(
-                with_location(
-                    "The right-most size of value must match event_shape: "
-                    f"{value.shape} vs {self._event_shape}."
-                )
+            raise value_error(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
             )
         expected = self._batch_shape + self._event_shape
         for i, j in zip(reversed(value.shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:
-                raise ValueError(
-                    with_location(
-                        "Value is not broadcastable with batch_shape+event_shape: "
-                        f"{value.shape} vs {expected}."
-                    )
+                raise value_error(
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{value.shape} vs {expected}."
                 )
         try:
             support = self.support
@@ -191,21 +185,17 @@ class Distribution:
             )
             return
         if not support.check(value).all():
-            raise ValueError(
-                with_location(
-                    f"Expected value argument ({type(value).__name__} of shape "
-                    f"{tuple(value.shape)}) to be within the support ({support!r}) of the "
-                    f"distribution {self!r}, but found invalid values:\n{value}"
-                )
+            raise value_error(
+                f"Expected value argument ({type(value).__name__} of shape "
+                f"{tuple(value.shape)}) to be within the support ({support!r}) of the "
+                f"distribution {self!r}, but found invalid values:\n{value}"
             )
 
     def _get_checked_instance(self, cls: Any, _instance: Any = None) -> Any:
         if _instance is None and type(self).__init__ is not cls.__init__:
-            raise NotImplementedError(
-                with_location(
-                    f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom "
-                    "__init__ method must also define a custom .expand() method."
-                )
+            raise not_implemented(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom "
+                "__init__ method must also define a custom .expand() method."
             )
         return type(self).__new__(type(self)) if _instance is None else _instance
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import not_implemented, type_error, value_error
 from composit.torch import linalg
 from composit.torch.autograd import grad
 from composit.torch.distributions import classes, discrete, location_scale, positive
@@ -42,9 +42,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     specific of the registered pairs is used."""
     for name, given in (("type_p", type_p), ("type_q", type_q)):
         if not isinstance(given, type) and issubclass(given, Distribution):
-            raise TypeError(
-                with_location(f"Expected {name} to be a Distribution subclass but got {given}")
-            )
+            raise type_error(f"Expected {name} to be a Distribution subclass but got {given}")
 
     def add(function: Any) -> Any:
         _registered[type_p, type_q] = function
@@ -97,11 +95,9 @@ def kl_divergence(p: Any, q: Any) -> Any:
             _found[key] = function
     found = NotImplemented if function is None else function(p, q)
     if found is NotImplemented:
-        raise NotImplementedError(
-            with_location(
-                f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
-                f"{type(q).__name__}"
-            )
+        raise not_implemented(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
+            f"{type(q).__name__}"
         )
     return found
 
@@ -319,10 +315,8 @@ def _bernoulli_poisson(p: Any, q: Any) -> Any:
 @register_kl(discrete.Binomial, discrete.Binomial)
 def _binomial_binomial(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
-        raise NotImplementedError(
-            with_location(
-                "KL between Binomials where q.total_count > p.total_count is not implemented"
-            )
+        raise not_implemented(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
         )
     rest = (-p.probs).log1p() - (-q.probs).log1p()
     found = p.total_count * (p.probs * (p.logits - q.logits) + rest)
@@ -389,11 +383,9 @@ def _pareto_pareto(p: Any, q: Any) -> Any:
 def _family_family(p: Any, q: Any) -> Any:
     """Of one family: the Bregman divergence of its log normalizer."""
     if type(p) is not type(q):
-        raise NotImplementedError(
-            with_location(
-                "The cross KL-divergence between different exponential families cannot be "
-                "computed using Bregman divergences"
-            )
+        raise not_implemented(
+            "The cross KL-divergence between different exponential families cannot be "
+            "computed using Bregman divergences"
         )
     at_p = [x.detach().requires_grad_() for x in p._natural_params]
     at_q = q._natural_params
@@ -416,10 +408,8 @@ def _trace_of_squared(factor: Any, matrix: Any) -> Any:
 
 def _check_events(p: Any, q: Any, name: str) -> None:
     if p.event_shape != q.event_shape:
-        raise ValueError(
-            with_location(
-                f"KL-divergence between two {name} with different event shapes cannot be computed"
-            )
+        raise value_error(
+            f"KL-divergence between two {name} with different event shapes cannot be computed"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch import dtypes, linalg
 from composit.torch.distributions import constraints
 from composit.torch.distributions.distribution import Distribution, ExponentialFamily
@@ -47,11 +47,8 @@ def _log_diagonal(factor: Any) -> Any:
 def _given_of(names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[str, Any]:
     given = [(name, value) for name, value in zip(names, values) if value is not None]
     if len(given) != 1:
-        raise ValueError(
-            with_location(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
+        raise value_error(
+            "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
         )
     return given[0]
 
@@ -117,17 +114,15 @@ class MultivariateNormal(_ByCovariance, Distribution):
         scale_tril: Any = None, validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         if loc.dim() < 1:
-            raise ValueError(with_location("loc must be at least one-dimensional."))
+            raise value_error("loc must be at least one-dimensional.")
         name, given = _given_of(_FORMS, (covariance_matrix, precision_matrix, scale_tril))
         if given.dim() < 2:
-            raise ValueError(
-                with_location(
-                    f"{name} matrix must be at least two-dimensional, with optional leading batch "
-                    "dimensions"
-                    if name == "scale_tril"
-                    else f"{name} must be at least two-dimensional, with optional leading batch "
-                    "dimensions"
-                )
+            raise value_error(
+                f"{name} matrix must be at least two-dimensional, with optional leading batch "
+                "dimensions"
+                if name == "scale_tril"
+                else f"{name} must be at least two-dimensional, with optional leading batch "
+                "dimensions"
             )
         shape = Size(torch.broadcast_shapes(given.shape[:-2], loc.shape[:-1]))
         self.__dict__[name] = given.expand(shape + given.shape[-2:])
@@ -202,28 +197,21 @@ class LowRankMultivariateNormal(Distribution):
         self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: bool | None = None
     ) -> None:
         if loc.dim() < 1:
-            raise ValueError(with_location("loc must be at least one-dimensional."))
+            raise value_error("loc must be at least one-dimensional.")
         event_shape = loc.shape[-1:]
         if cov_factor.dim() < 2:
-            raise ValueError(
-                with_location(
-                    "cov_factor must be at least two-dimensional, with optional leading batch "
-                    "dimensions"
-                )
+            raise value_error(
+                "cov_factor must be at least two-dimensional, with optional leading batch "
+                "dimensions"
             )
         if cov_factor.shape[-2:-1] != event_shape:
-            raise ValueError(
-                with_location(
-                    "cov_factor must be a batch of matrices with shape "
-                    f"{event_shape[0]} x m"
-                )
-            )  # fmt: skip
+            raise value_error(
+                f"cov_factor must be a batch of matrices with shape {event_shape[0]} x m"
+            )
         if cov_diag.shape[-1:] != event_shape:
-            raise ValueError(
-                with_location(
-                    f"cov_diag must be a batch of vectors with shape {tuple(event_shape)}"
-                )
-            )  # fmt: skip
+            raise value_error(
+                f"cov_diag must be a batch of vectors with shape {tuple(event_shape)}"
+            )
         try:
             shape = Size(
                 torch.broadcast_shapes(
@@ -231,11 +219,9 @@ class LowRankMultivariateNormal(Distribution):
                 )
             )  # fmt: skip
         except RuntimeError as error:
-            raise ValueError(
-                with_location(
-                    f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, "
-                    f"cov_diag {cov_diag.shape}"
-                )
+            raise value_error(
+                f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, "
+                f"cov_diag {cov_diag.shape}"
             ) from error
         self.loc = loc.expand(shape + event_shape)
         self.cov_factor = cov_factor.expand(shape + cov_factor.shape[-2:])
@@ -334,22 +320,17 @@ class Wishart(_ByCovariance, ExponentialFamily):
     ) -> None:  # fmt: skip
         name, given = _given_of(_FORMS, (covariance_matrix, precision_matrix, scale_tril))
         if given.dim() < 2:
-            raise ValueError(
-                with_location(
-                    "scale_tril must be at least two-dimensional, with optional leading batch "
-                    "dimensions"
-                )
+            raise value_error(
+                "scale_tril must be at least two-dimensional, with optional leading batch "
+                "dimensions"
             )
         if not hasattr(df, "_version"):
             df = torch.tensor(float(df), dtype=given.dtype, device=given.device)
         shape = Size(torch.broadcast_shapes(given.shape[:-2], df.shape))
         event_shape = given.shape[-2:]
         if (df <= event_shape[-1] - 1).any():
-            raise ValueError(
-                with_location(
-                    f"Value of df={df} expected to be greater than ndim - 1 = "
-                    f"{event_shape[-1] - 1}."
-                )
+            raise value_error(
+                f"Value of df={df} expected to be greater than ndim - 1 = {event_shape[-1] - 1}."
             )
         self.df = df.expand(shape)
         self.__dict__[name] = given.expand(shape + event_shape)
@@ -445,10 +426,8 @@ class LKJCholesky(Distribution):
         self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None
     ) -> None:
         if dim < 2:
-            raise ValueError(
-                with_location(
-                    f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}."
-                )
+            raise value_error(
+                f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}."
             )
         self.dim = dim
         if not hasattr(concentration, "_version"):

@@ -6,7 +6,7 @@ import math
 from numbers import Number
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch import dtypes
 from composit.torch.distributions import constraints
 from composit.torch.distributions.distribution import Distribution, ExponentialFamily
@@ -172,9 +172,7 @@ class Dirichlet(ExponentialFamily):
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         if concentration.dim() < 1:
-            raise ValueError(
-                with_location("`concentration` parameter must be at least one-dimensional.")
-            )
+            raise value_error("`concentration` parameter must be at least one-dimensional.")
         self.concentration = concentration
         shape = concentration.shape
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)

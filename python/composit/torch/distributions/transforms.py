@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch import dtypes, linalg
 from composit.torch.calling import TensorBase
 from composit.torch.distributions import constraints
@@ -36,9 +36,7 @@ class ReshapeTransform(Transform):
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = dtypes.Size(in_shape), dtypes.Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
-            raise ValueError(
-                with_location("in_shape, out_shape have different numbers of elements")
-            )
+            raise value_error("in_shape, out_shape have different numbers of elements")
         super().__init__(cache_size=cache_size)
 
     @constraints.dependent_property
@@ -68,12 +66,10 @@ class ReshapeTransform(Transform):
     def _shape(self, shape: Any, from_shape: Any, to_shape: Any) -> Any:
         kept = len(shape) - len(from_shape)
         if kept < 0:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         if tuple(shape[kept:]) != tuple(from_shape):
-            raise ValueError(
-                with_location(
-                    f"Shape mismatch: expected {tuple(shape[kept:])} but got {tuple(from_shape)}"
-                )
+            raise value_error(
+                f"Shape mismatch: expected {tuple(shape[kept:])} but got {tuple(from_shape)}"
             )
         return tuple(shape[:kept]) + tuple(to_shape)
 
@@ -330,20 +326,18 @@ class CorrCholeskyTransform(Transform):
 
     def forward_shape(self, shape: Any) -> Any:
         if len(shape) < 1:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         count = shape[-1]
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != count:
-            raise ValueError(
-                with_location("Input is not a flattened lower-diagonal number")
-            )  # fmt: skip
+            raise value_error("Input is not a flattened lower-diagonal number")
         return (*tuple(shape[:-1]), size, size)
 
     def inverse_shape(self, shape: Any) -> Any:
         if len(shape) < 2:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         if shape[-2] != shape[-1]:
-            raise ValueError(with_location("Input is not square"))
+            raise value_error("Input is not square")
         size = shape[-1]
         return (*tuple(shape[:-2]), size * (size - 1) // 2)
 
@@ -363,7 +357,7 @@ class SoftmaxTransform(_Same):
 
     def _shape(self, shape: Any) -> Any:
         if len(shape) < 1:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         return shape
 
     forward_shape = inverse_shape = _shape
@@ -398,12 +392,12 @@ class StickBreakingTransform(_Same):
 
     def forward_shape(self, shape: Any) -> Any:
         if len(shape) < 1:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         return (*tuple(shape[:-1]), shape[-1] + 1)
 
     def inverse_shape(self, shape: Any) -> Any:
         if len(shape) < 1:
-            raise ValueError(with_location("Too few dimensions on input"))
+            raise value_error("Too few dimensions on input")
         return (*tuple(shape[:-1]), shape[-1] - 1)
 
 

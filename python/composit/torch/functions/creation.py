@@ -10,7 +10,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import runtime_error, type_error
 from composit._floating_point import in_default_state
 from composit.torch import calling, dtypes, places, writing
 from composit.torch.calling import TensorBase
@@ -172,9 +172,9 @@ def arange(
         numbers[:2] = [0, numbers[0]]
     to = _steps_dtype(dtype, *numbers)
     if numbers[2] == 0:
-        raise RuntimeError(with_location("step must be nonzero"))
+        raise runtime_error("step must be nonzero")
     if (numbers[1] - numbers[0]) * numbers[2] < 0:
-        raise RuntimeError(with_location("upper bound and lower bound inconsistent with step sign"))
+        raise runtime_error("upper bound and lower bound inconsistent with step sign")
     if all(isinstance(n, int) for n in numbers):
         return _made(constant(np.arange(*numbers).astype(to)), requires_grad)
     count = int(np.ceil((numbers[1] - numbers[0]) / numbers[2]))
@@ -253,9 +253,7 @@ _indices("triu_indices")
 def from_numpy(array: Any) -> Any:
     """A tensor of an ndarray's values, which are copied."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(
-            with_location(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
-        )
+        raise type_error(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
     return _made(constant(array), False)
 
 
@@ -338,7 +336,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
     try:
         return dtypes.Size(np.broadcast_shapes(*shapes))
     except ValueError as error:
-        raise RuntimeError(with_location(str(error))) from None
+        raise runtime_error(str(error)) from None
 
 
 @_function("detach")

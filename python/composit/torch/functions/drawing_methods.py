@@ -8,7 +8,7 @@ import numpy as np
 
 from composit import numpy as cnp
 from composit import random as keys
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import calling
 from composit.torch.functions import random
 
@@ -45,14 +45,14 @@ def _cauchy(self: Any, median: float = 0.0, sigma: float = 1.0, *, key: Any) -> 
 
 def _geometric(self: Any, p: float, *, key: Any) -> Any:
     if not 0 < p < 1:
-        raise RuntimeError(with_location(f"geometric_ expects p to be in (0, 1), but got p={p}"))
+        raise runtime_error(f"geometric_ expects p to be in (0, 1), but got p={p}")
     made = cnp.ceil(cnp.log(_uniform_within(self, key)) / np.log1p(-p))
     return cnp.astype(cnp.maximum(made, 1), self.dtype.numpy)
 
 
 def _log_normal(self: Any, mean: float = 1.0, std: float = 2.0, *, key: Any) -> Any:
     if std <= 0:
-        raise RuntimeError(with_location(f"log_normal_ expects std > 0.0, but found std={std}"))
+        raise runtime_error(f"log_normal_ expects std > 0.0, but found std={std}")
     wide = self.dtype.numpy if self.dtype.name in ("float32", "float64") else np.dtype("float32")
     made = cnp.exp(keys.normal(key, tuple(self.shape), wide) * std + mean)
     return cnp.astype(made, self.dtype.numpy)

@@ -9,7 +9,7 @@ import numpy as np
 
 from composit import nn
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error, value_error
 from composit.torch import calling, dtypes, linalg
 from composit.torch.calling import define, torch_function
 from composit.torch.named_results import pair
@@ -73,11 +73,9 @@ def svd_lowrank(
     count, steps = 6 if q is None else q, 2 if niter is None else niter
     rows, columns = A.shape[-2:]
     if not 0 <= count <= min(rows, columns):
-        raise ValueError(
-            with_location(
-                f"svd_lowrank: q is {count}, of a matrix of {rows} x {columns}. A number from 0 to "
-                f"{min(rows, columns)} is required."
-            )
+        raise value_error(
+            f"svd_lowrank: q is {count}, of a matrix of {rows} x {columns}. A number from 0 to "
+            f"{min(rows, columns)} is required."
         )
     whole = A if M is None else A - M
     if rows < columns:
@@ -100,14 +98,12 @@ def pca_lowrank(
     rows, columns = A.shape[-2:]
     count = min(6, rows, columns) if q is None else q
     if not 0 <= count <= min(rows, columns):
-        raise ValueError(
-            with_location(
-                f"q(={count}) must be non-negative integer and not greater than min(m, n)="
-                f"{min(rows, columns)}"
-            )
+        raise value_error(
+            f"q(={count}) must be non-negative integer and not greater than min(m, n)="
+            f"{min(rows, columns)}"
         )
     if niter < 0:
-        raise ValueError(with_location(f"niter(={niter}) must be non-negative integer"))
+        raise value_error(f"niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
 
 
@@ -121,10 +117,8 @@ def histogramdd(
     count = points.shape[1]
     given = [bins] * count if isinstance(bins, int) else list(bins)
     if len(given) != count:
-        raise RuntimeError(
-            with_location(
-                f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
-            )
+        raise runtime_error(
+            f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
         )
     parts = [
         x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given
@@ -142,9 +136,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
     """true_fn(*operands) or false_fn(*operands), by a truth or a tensor of one element."""
     shape = tuple(pred._seen.shape) if isinstance(pred, calling.TensorBase) else ()
     if math.prod(shape) != 1:
-        raise RuntimeError(
-            with_location(f"cond: pred is of shape {shape}. One element is required.")
-        )
+        raise runtime_error(f"cond: pred is of shape {shape}. One element is required.")
     return true_fn(*operands) if bool(pred) else false_fn(*operands)
 
 
@@ -155,11 +147,9 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
         made = body_fn(*carried)
         carried = tuple(made) if isinstance(made, (tuple, list)) else (made,)
         if len(carried) != len(carried_inputs):
-            raise RuntimeError(
-                with_location(
-                    f"while_loop: body_fn returned {len(carried)} values for "
-                    f"{len(carried_inputs)}. As many as are carried are required."
-                )
+            raise runtime_error(
+                f"while_loop: body_fn returned {len(carried)} values for "
+                f"{len(carried_inputs)}. As many as are carried are required."
             )
     return carried
 
@@ -167,11 +157,9 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
 def empty_strided(size: Any, stride: Any, **options: Any) -> Any:
     """empty(size): what is of other strides in PyTorch is contiguous here."""
     if len(tuple(size)) != len(tuple(stride)):
-        raise RuntimeError(
-            with_location(
-                f"dimensionality of sizes ({len(tuple(size))}) must match dimensionality of "
-                f"strides ({len(tuple(stride))})"
-            )
+        raise runtime_error(
+            f"dimensionality of sizes ({len(tuple(size))}) must match dimensionality of "
+            f"strides ({len(tuple(stride))})"
         )
     return calling.functions["empty"](*size, **options)
 
@@ -179,11 +167,9 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Any:
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
     """empty(size): what is laid out otherwise in PyTorch is contiguous here."""
     if sorted(physical_layout) != list(range(len(tuple(size)))):
-        raise RuntimeError(
-            with_location(
-                f"empty_permuted: physical_layout is {tuple(physical_layout)}. The numbers of "
-                f"{len(tuple(size))} dimensions are required."
-            )
+        raise runtime_error(
+            f"empty_permuted: physical_layout is {tuple(physical_layout)}. The numbers of "
+            f"{len(tuple(size))} dimensions are required."
         )
     return calling.functions["empty"](*size, **options)
 
@@ -194,16 +180,12 @@ def from_file(
 ) -> Any:  # fmt: skip
     """A tensor of the first `size` elements of a file, which are read at once."""
     if shared:
-        raise NotImplementedError(
-            with_location("from_file: shared=True, which writes into the file, is not built.")
-        )
+        raise not_implemented("from_file: shared=True, which writes into the file, is not built.")
     kind = dtypes.numpy_dtype(dtype or dtypes.default())
     array = np.fromfile(filename, kind, size)
     if array.size < size:
-        raise RuntimeError(
-            with_location(
-                f"from_file: {filename} has {array.size} elements of {kind}. {size} are required."
-            )
+        raise runtime_error(
+            f"from_file: {filename} has {array.size} elements of {kind}. {size} are required."
         )
     made = calling.functions["from_numpy"](array)
     return made.requires_grad_() if requires_grad else made

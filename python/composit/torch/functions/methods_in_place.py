@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import calling, writing
 
 
@@ -28,11 +28,9 @@ def float_power_(self: Any, exponent: Any) -> Any:
     """float_power, written over the tensor. RuntimeError where that is not of double precision."""
     made = calling.functions["float_power"](self, exponent)
     if made.dtype != self.dtype:
-        raise RuntimeError(
-            with_location(
-                f"the base given to float_power_ has dtype {self.dtype} but the operation's result "
-                f"requires dtype {made.dtype}"
-            )
+        raise runtime_error(
+            f"the base given to float_power_ has dtype {self.dtype} but the operation's result "
+            f"requires dtype {made.dtype}"
         )
     return writing.write(self, made, "float_power")
 

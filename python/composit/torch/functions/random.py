@@ -13,7 +13,7 @@ import numpy as np
 import composit._core as _core
 from composit import nn, random
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling, dtypes, places, writing
 from composit.torch.functions.arguments import integers
@@ -106,12 +106,10 @@ def _next_key(generator: Generator | None = None) -> Any:
     """The same as a leaf that lies anywhere."""
     for call in reversed(_calls.mapped):
         if call.randomness == "error":
-            raise RuntimeError(
-                with_location(
-                    "vmap: called random operation while in randomness error mode. Please either "
-                    "use the 'same' or 'different' randomness flags on vmap or perform the "
-                    "randomness operation out of vmap"
-                )
+            raise runtime_error(
+                "vmap: called random operation while in randomness error mode. Please either "
+                "use the 'same' or 'different' randomness flags on vmap or perform the "
+                "randomness operation out of vmap"
             )
         if call.randomness == "different":
             return call.next_key()
@@ -272,9 +270,7 @@ def _by_numpy(name: str, parameters: Sequence[Any], generator: Any) -> Any:
 def poisson(input: Any, generator: Any = None) -> Any:
     """Counts of the rates in a tensor, of its dtype. RuntimeError: a rate is negative or NaN."""
     if not bool((input >= 0).all()):
-        raise RuntimeError(
-            with_location("invalid Poisson rate, expected rate to be non-negative")
-        )  # fmt: skip
+        raise runtime_error("invalid Poisson rate, expected rate to be non-negative")
     return _by_numpy("poisson", (input,), generator)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.evaluation import get_threads, set_threads
 from composit.torch import calling, dtypes, places
 
@@ -73,11 +73,9 @@ def set_deterministic_debug_mode(debug_mode: Any) -> None:
     time."""
     known = debug_mode in _debug_modes or debug_mode in (0, 1, 2)
     if not known:
-        raise RuntimeError(
-            with_location(
-                f"set_deterministic_debug_mode: {debug_mode!r}. 'default', 'warn', 'error' or 0, 1 "
-                "or 2 is required."
-            )
+        raise runtime_error(
+            f"set_deterministic_debug_mode: {debug_mode!r}. 'default', 'warn', 'error' or 0, 1 "
+            "or 2 is required."
         )
     number = _debug_modes.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
     _deterministic[:] = [number > 0, number == 1]
@@ -93,11 +91,9 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """Accepted: products of float32 are made in float32."""
     if precision not in ("highest", "high", "medium"):
-        raise ValueError(
-            with_location(
-                f"set_float32_matmul_precision: {precision!r}. 'highest', 'high' or 'medium' is "
-                "required."
-            )
+        raise value_error(
+            f"set_float32_matmul_precision: {precision!r}. 'highest', 'high' or 'medium' is "
+            "required."
         )
     _precision[0] = precision
 
@@ -155,7 +151,7 @@ def frombuffer(
     try:
         array = np.frombuffer(buffer, kind, count, offset)
     except ValueError as error:
-        raise ValueError(with_location(f"frombuffer: {error}")) from None
+        raise value_error(f"frombuffer: {error}") from None
     made = calling.functions["from_numpy"](array.copy())
     return made.requires_grad_() if requires_grad else made
 

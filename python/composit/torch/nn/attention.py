@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 
@@ -48,7 +48,7 @@ def multi_head_attention_forward(
     if width % num_heads:
         raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
     if is_causal and attn_mask is None:
-        raise RuntimeError(with_location("Need attn_mask if specifying the is_causal hint."))
+        raise runtime_error("Need attn_mask if specifying the is_causal hint.")
     size = width // num_heads
     weights = (q_proj_weight, k_proj_weight, v_proj_weight)
     weights = weights if use_separate_proj_weight else in_proj_weight.chunk(3)

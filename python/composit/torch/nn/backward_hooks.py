@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
 from composit.torch.tape import is_grad_enabled
@@ -77,21 +77,17 @@ class Call:
             if changed is not None:
                 flowing = changed if isinstance(changed, tuple) else (changed,)
         if len(flowing) != self.results:
-            raise RuntimeError(
-                with_location(
-                    "Backward pre hook returned an invalid number of grad_output, got "
-                    f"{len(flowing)}, but expected {self.results}"
-                )
+            raise runtime_error(
+                "Backward pre hook returned an invalid number of grad_output, got "
+                f"{len(flowing)}, but expected {self.results}"
             )
         self.grad_output = flowing
         if not self.inputs:
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.length, flowing) is not None:
-                    raise RuntimeError(
-                        with_location(
-                            "Backward hook for Modules where no input requires gradient should "
-                            "always return None or None for all gradients."
-                        )
+                    raise runtime_error(
+                        "Backward hook for Modules where no input requires gradient should "
+                        "always return None or None for all gradients."
                     )
         return tuple(flowing[i] for i in self.outputs)
 
@@ -102,10 +98,8 @@ class Call:
             if changed is not None:
                 flowing = changed if isinstance(changed, tuple) else (changed,)
             if len(flowing) != self.length:
-                raise RuntimeError(
-                    with_location(
-                        "Backward hook returned an invalid number of grad_input, got "
-                        f"{len(flowing)}, but expected {self.length}"
-                    )
+                raise runtime_error(
+                    "Backward hook returned an invalid number of grad_input, got "
+                    f"{len(flowing)}, but expected {self.length}"
                 )
         return tuple(flowing[i] for i in self.inputs)

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase
 from composit.torch.materializing import known_values_of
@@ -17,7 +17,7 @@ assert functional and losses and pools_and_losses  # they fill the table of func
 
 
 def _refuse(text: str) -> None:
-    raise RuntimeError(with_location(text))
+    raise runtime_error(text)
 
 
 def _known(tensor: Any) -> Any:
@@ -33,7 +33,7 @@ def _check_probabilities(input: Any, target: Any, *_: Any, **__: Any) -> None:
 
 def _check_target(input: Any, target: Any, p: int = 1, *_: Any, **__: Any) -> None:
     if p not in (1, 2):
-        raise ValueError(with_location("only p == 1 and p == 2 supported"))
+        raise value_error("only p == 1 and p == 2 supported")
     values = _known(target)
     if values is not None and input.ndim and ((values < 0) | (values >= input.shape[-1])).any():
         _refuse("target out of range")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import not_implemented
 from composit.torch.calling import torch_function
 
 
@@ -18,8 +18,8 @@ def _embedding_bag(
 ) -> Any:  # fmt: skip
     """Sums, means or largest elements of rows of weight, by bags."""
     if max_norm is not None or scale_grad_by_freq or sparse:
-        raise NotImplementedError(
-            with_location("embedding_bag: max_norm, scale_grad_by_freq and sparse are not built.")
+        raise not_implemented(
+            "embedding_bag: max_norm, scale_grad_by_freq and sparse are not built."
         )
     return _core.aten.embedding_bag(
         input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx

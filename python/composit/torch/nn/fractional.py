@@ -8,7 +8,7 @@ from typing import Any
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
 from composit.torch.nn import functional, pools_and_losses, unpooling
@@ -31,10 +31,8 @@ def _fractional(count: int) -> None:
     ) -> Any:  # fmt: skip
         """The largest elements of windows at drawn places, and where they are."""
         if (output_size is None) == (output_ratio is None):
-            raise ValueError(
-                with_location(
-                    f"{name} requires specifying either an output_size or an output_ratio"
-                )
+            raise value_error(
+                f"{name} requires specifying either an output_size or an output_ratio"
             )
         kernel = unpooling._each(kernel_size, count)
         lengths = tuple(input.shape[-count:])
@@ -45,11 +43,9 @@ def _fractional(count: int) -> None:
             sizes = unpooling._each(output_size, count)
         for n, m, k in zip(lengths, sizes, kernel):
             if m < 1 or m + k - 1 > n:
-                raise RuntimeError(
-                    with_location(
-                        f"{name}: windows of {kernel} at {sizes} places do not fit into {lengths}. "
-                        "output_size + kernel_size - 1 of at most the length is required."
-                    )
+                raise runtime_error(
+                    f"{name}: windows of {kernel} at {sizes} places do not fit into {lengths}. "
+                    "output_size + kernel_size - 1 of at most the length is required."
                 )
         if _random_samples is None:
             batch = input.shape[0] if input.dim() == count + 2 else 1

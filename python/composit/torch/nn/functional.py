@@ -11,7 +11,7 @@ import numpy as np
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.flashlight.operators.table import function_of
 from composit.torch import assigning, calling, writing
 from composit.torch.calling import define, functions, torch_function
@@ -187,9 +187,7 @@ def _embedding(
 ) -> Any:  # fmt: skip
     """Rows of weight; the row padding_idx gets no gradient."""
     if scale_grad_by_freq or sparse:
-        raise NotImplementedError(
-            with_location("embedding: scale_grad_by_freq and sparse are not built yet.")
-        )
+        raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
     if padding_idx is not None:
         row = padding_idx % weight.shape[0]
         is_learnt = np.arange(weight.shape[0]).reshape(-1, 1) != row
@@ -291,10 +289,8 @@ def batch_norm(
 ) -> Any:  # fmt: skip
     """Normalised over all but the channels; in training by the batch's statistics."""
     if training and input._seen.size == input._seen.shape[1]:
-        raise ValueError(
-            with_location("Expected more than 1 value per channel when training, got input size "
-                          f"{input.shape}")
-        )  # fmt: skip
+        raise value_error("Expected more than 1 value per channel when training, got input size "
+                          f"{input.shape}")  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, training, momentum, eps)
     return _normalized(_batch_norm, args)
 
@@ -305,10 +301,8 @@ def instance_norm(
 ) -> Any:  # fmt: skip
     """Each channel of each sample normalised."""
     if use_input_stats and math.prod(input._seen.shape[2:]) == 1:
-        raise ValueError(
-            with_location("Expected more than 1 spatial element when training, got input size "
-                          f"{input.shape}")
-        )  # fmt: skip
+        raise value_error("Expected more than 1 spatial element when training, got input size "
+                          f"{input.shape}")  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
     return _normalized(_instance_norm, args)
 
@@ -361,9 +355,7 @@ def _feature_dropout(name: str) -> None:
 def _dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Elements zero with probability p, the others divided by 1 - p."""
     if not 0 <= p <= 1:
-        raise ValueError(
-            with_location(f"dropout probability has to be between 0 and 1, but got {p}")
-        )
+        raise value_error(f"dropout probability has to be between 0 and 1, but got {p}")
     made = random.dropout(input, p, training)
     return writing.write(input, made, "dropout") if inplace and made is not input else made
 

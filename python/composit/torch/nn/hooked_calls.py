@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch.nn.backward_hooks import Call
 
 
@@ -49,11 +49,9 @@ def _before(
     if changed is None:
         return args, kwargs
     if not (isinstance(changed, tuple) and len(changed) == 2):
-        raise RuntimeError(
-            with_location(
-                "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
-                f"{changed}."
-            )
+        raise runtime_error(
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+            f"{changed}."
         )
     return changed
 

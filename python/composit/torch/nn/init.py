@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import linalg
 from composit.torch.calling import functions
@@ -25,10 +25,8 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     if tensor.dim() < 2:
-        raise ValueError(
-            with_location(
-                "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
-            )
+        raise value_error(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
     window = math.prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
@@ -100,8 +98,8 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 @in_default_state
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(with_location(f"Mode {mode} not supported, please use one of "
-                                       "['fan_in', 'fan_out']"))  # fmt: skip
+        raise value_error(f"Mode {mode} not supported, please use one of "
+                          "['fan_in', 'fan_out']")  # fmt: skip
     fan = _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
@@ -139,9 +137,9 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     """Of kernels of convolutions: each channel of the input to the same one of the output, as far
     as there are both."""
     if tensor.dim() not in (3, 4, 5):
-        raise ValueError(with_location("Only tensors with 3, 4, or 5 dimensions are supported"))
+        raise value_error("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
-        raise ValueError(with_location("dim 0 must be divisible by groups"))
+        raise value_error("dim 0 must be divisible by groups")
     each = tensor.shape[0] // groups
     values = np.zeros(tuple(tensor.shape), dtype="float64")
     middle = tuple(length // 2 for length in tensor.shape[2:])
@@ -155,7 +153,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """A matrix with orthonormal rows or columns, of all dimensions but the first as one."""
     if tensor.dim() < 2:
-        raise ValueError(with_location("Only tensors with 2 or more dimensions are supported"))
+        raise value_error("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
@@ -172,9 +170,7 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
     """One of the two fans."""
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(
-            with_location(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-        )
+        raise value_error(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
     return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
 
 

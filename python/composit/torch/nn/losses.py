@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import not_implemented
 from composit.torch import calling
 from composit.torch.calling import torch_function
 
@@ -64,10 +64,8 @@ def linear_cross_entropy(
     dimensions between are the loss's own. options, which say how PyTorch cuts the product into
     pieces, are refused."""
     if options is not None:
-        raise NotImplementedError(
-            with_location(
-                "linear_cross_entropy: options are not built; composit plans the product."
-            )
+        raise not_implemented(
+            "linear_cross_entropy: options are not built; composit plans the product."
         )
     outer = tuple(linear_weight.shape[:-1])
     flat = linear_weight.reshape(-1, linear_weight.shape[-1])

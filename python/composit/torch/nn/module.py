@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from composit._core import with_location
+from composit._core import not_implemented, runtime_error, type_error, with_location
 from composit.torch.calling import TensorBase
 from composit.torch.dtypes import dtype as _dtype
 from composit.torch.nn import hooked_calls, state
@@ -43,11 +43,9 @@ def _destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, An
         elif value is not None and not isinstance(value, bool):
             device = value
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-        raise TypeError(
-            with_location(
-                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                f"dtype={dtype}"
-            )
+        raise type_error(
+            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+            f"dtype={dtype}"
         )
     return device, dtype
 
@@ -72,10 +70,8 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; each class has its own."""
-        raise NotImplementedError(
-            with_location(f'Module [{type(self).__name__}] is missing the required "forward" '
-                          "function")
-        )  # fmt: skip
+        raise not_implemented(f'Module [{type(self).__name__}] is missing the required "forward" '
+                              "function")  # fmt: skip
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not (
@@ -183,7 +179,7 @@ class Module:
         """Adds a module. TypeError for what is none, KeyError for a name that is taken."""
         module = as_module(module)
         if not isinstance(module, Module) and module is not None:
-            raise TypeError(with_location(f"{type_name(module)} is not a Module subclass"))
+            raise type_error(f"{type_name(module)} is not a Module subclass")
         check_name(self, name, "module", self._modules)
         self._modules[name] = module
 
@@ -381,18 +377,14 @@ class Module:
 
     def get_extra_state(self) -> Any:
         """What a class adds to its state beside tensors. RuntimeError: this one adds nothing."""
-        raise RuntimeError(
-            with_location(
-                "Reached a code path in Module.get_extra_state() that should never be called."
-            )
+        raise runtime_error(
+            "Reached a code path in Module.get_extra_state() that should never be called."
         )
 
     def set_extra_state(self, state: Any) -> None:
         """Takes what get_extra_state() gave. RuntimeError: this class gives nothing."""
-        raise RuntimeError(
-            with_location(
-                "Reached a code path in Module.set_extra_state() that should never be called."
-            )
+        raise runtime_error(
+            "Reached a code path in Module.set_extra_state() that should never be called."
         )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:

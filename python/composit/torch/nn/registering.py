@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error, value_error, with_location
 from composit.torch.calling import TensorBase
 
 
@@ -28,16 +28,14 @@ def unprepared(what: str) -> AttributeError:
 def check_kind(name: str, value: Any, what: str, wanted: str, kind: Any) -> None:
     """TypeError for a value that cannot take the place of a parameter, module or buffer."""
     if value is not None and not isinstance(value, kind):
-        raise TypeError(
-            with_location(f"cannot assign {type_name(value)!r} as {what} {name!r} "
-                          f"({wanted} expected)")
-        )  # fmt: skip
+        raise type_error(f"cannot assign {type_name(value)!r} as {what} {name!r} "
+                         f"({wanted} expected)")  # fmt: skip
 
 
 def check_name(module: Any, name: Any, what: str, group: dict[str, Any]) -> None:
     """TypeError or KeyError for a name that what is registered cannot have."""
     if not isinstance(name, str):
-        raise TypeError(with_location(f"{what} name should be a string. Got {type_name(name)}"))
+        raise type_error(f"{what} name should be a string. Got {type_name(name)}")
     if name not in group and hasattr(module, name):
         raise KeyError(f"attribute '{name}' already exists")
     if "." in name:
@@ -52,24 +50,18 @@ def check_parameter(name: str, param: Any, kind: type) -> None:
     if param is None:
         return
     if not isinstance(param, kind):
-        raise TypeError(
-            with_location(f"cannot assign '{type_name(param)}' object to parameter '{name}' "
-                          "(torch.nn.Parameter or None required)")
-        )  # fmt: skip
+        raise type_error(f"cannot assign '{type_name(param)}' object to parameter '{name}' "
+                         "(torch.nn.Parameter or None required)")  # fmt: skip
     if not param.is_leaf:  # type: ignore[attr-defined]
-        raise ValueError(
-            with_location(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
-                f"created explicitly. To express '{name}' as a function of another Tensor, compute "
-                "the value in the forward() method."
-            )
+        raise value_error(
+            f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+            f"created explicitly. To express '{name}' as a function of another Tensor, compute "
+            "the value in the forward() method."
         )
 
 
 def check_buffer(name: str, tensor: Any) -> None:
     """TypeError for what is no tensor."""
     if tensor is not None and not isinstance(tensor, TensorBase):
-        raise TypeError(
-            with_location(f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
-                          "(torch Tensor or None required)")
-        )  # fmt: skip
+        raise type_error(f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
+                         "(torch Tensor or None required)")  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from composit import numpy as cnp
-from composit._core import with_location
+from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling, writing
 from composit.torch.calling import torch_function
@@ -33,9 +33,7 @@ def _alpha_dropout(name: str, is_of_features: bool) -> None:
     @in_default_state
     def function(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
         if not 0 <= p <= 1:
-            raise ValueError(
-                with_location(f"dropout probability has to be between 0 and 1, but got {p}")
-            )
+            raise value_error(f"dropout probability has to be between 0 and 1, but got {p}")
         if not training or p == 0:
             return input
         shape = (*input.shape[:2], *[1] * (input.dim() - 2)) if is_of_features else input.shape

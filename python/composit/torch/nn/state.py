@@ -8,7 +8,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, type_error, with_location
 from composit.torch import materializing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
@@ -73,7 +73,7 @@ def save(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
         if changed is None:
             continue
         if is_public:
-            raise RuntimeError(with_location("state_dict post-hook must return None"))
+            raise runtime_error("state_dict post-hook must return None")
         destination = changed
     return destination
 
@@ -179,9 +179,7 @@ def load(module: Any, state_dict: Any, strict: bool, assign: bool) -> Incompatib
     """Gives the module and all within the values of a state. RuntimeError with all that is wrong;
     what fits was copied then."""
     if not isinstance(state_dict, Mapping):
-        raise TypeError(
-            with_location(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        )
+        raise type_error(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
     metadata = getattr(state_dict, "_metadata", None)
     missing: list[str] = []
     unexpected: list[str] = []
@@ -223,11 +221,9 @@ def load(module: Any, state_dict: Any, strict: bool, assign: bool) -> Incompatib
                 listed = ", ".join(f'"{name}"' for name in names)
                 problems.insert(0, f"{what} key(s) in state_dict: {listed}. ")
     if problems:
-        raise RuntimeError(
-            with_location(
-                f"Error(s) in loading state_dict for {type(module).__name__}:\n\t"
-                + "\n\t".join(problems)
-            )
+        raise runtime_error(
+            f"Error(s) in loading state_dict for {type(module).__name__}:\n\t"
+            + "\n\t".join(problems)
         )
     return IncompatibleKeys(missing, unexpected)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.optim.optimizer import (
@@ -80,7 +80,7 @@ class Adadelta(Ruled):
     ) -> None:  # fmt: skip
         check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
         if not 0.0 <= rho <= 1.0:
-            raise ValueError(with_location(f"Invalid rho value: {rho}"))
+            raise value_error(f"Invalid rho value: {rho}")
         super().__init__(params, {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
@@ -123,7 +123,7 @@ class Rprop(Ruled):
     ) -> None:  # fmt: skip
         check_at_least_zero(lr=lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
-            raise ValueError(with_location(f"Invalid eta values: {etas[0]}, {etas[1]}"))
+            raise value_error(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(params, {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -171,9 +171,7 @@ class SparseAdam(Optimizer):
             with enable_grad():
                 loss = closure()
         if any(p._grad is not None for group in self.param_groups for p in group["params"]):
-            raise RuntimeError(
-                with_location(
-                    "SparseAdam does not support dense gradients, please consider Adam instead"
-                )
+            raise runtime_error(
+                "SparseAdam does not support dense gradients, please consider Adam instead"
             )
         return loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch.optim.schedule import LRScheduler, of_each
 
 
@@ -16,10 +16,8 @@ def _each(value: Any, groups: list[dict[str, Any]]) -> list[float]:
 
 def _check_momentum(optimizer: Any) -> None:
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-        raise ValueError(
-            with_location(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-            )
+        raise value_error(
+            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
         )
 
 
@@ -42,25 +40,16 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         if total_steps is None and (epochs is None or steps_per_epoch is None):
-            raise ValueError(
-                with_location("You must define either total_steps OR (epochs AND steps_per_epoch)")
-            )
+            raise value_error("You must define either total_steps OR (epochs AND steps_per_epoch)")
         given = {"total_steps": total_steps, "epochs": epochs, "steps_per_epoch": steps_per_epoch}
         for name, value in given.items() if total_steps is None else [("total_steps", total_steps)]:
             if value is not None and (not isinstance(value, int) or value <= 0):
-                raise ValueError(
-                    with_location(f"Expected positive integer {name}, but got {value}")
-                )
+                raise value_error(f"Expected positive integer {name}, but got {value}")
         if not (isinstance(pct_start, float) and 0 <= pct_start <= 1):
-            raise ValueError(
-                with_location(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-            )
+            raise value_error(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                with_location(
-                    "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                    f"{anneal_strategy}"
-                )
+            raise value_error(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         self.total_steps = total_steps or (epochs or 0) * (steps_per_epoch or 0)
         self.is_cosine, self.cycle_momentum = anneal_strategy == "cos", cycle_momentum
@@ -91,11 +80,9 @@ class OneCycleLR(LRScheduler):
     def get_lr(self) -> list[float]:
         """Of the part that the step is in"""
         if self.last_epoch > self.total_steps:
-            raise ValueError(
-                with_location(
-                    f"Tried to step {self.last_epoch} times. The specified number of total steps "
-                    f"is {self.total_steps}"
-                )
+            raise value_error(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps "
+                f"is {self.total_steps}"
             )
         number = 0
         while number + 1 < len(self._phases) and self.last_epoch > self._phases[number][0]:
@@ -126,7 +113,7 @@ class CyclicLR(LRScheduler):
     ) -> None:  # fmt: skip
         groups = optimizer.param_groups
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(with_location("mode is invalid and scale_fn is None"))
+            raise value_error("mode is invalid and scale_fn is None")
         self.max_lrs = _each(max_lr, groups)
         if last_epoch == -1:
             for group, rate in zip(groups, _each(base_lr, groups)):

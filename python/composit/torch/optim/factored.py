@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch.optim.optimizer import Ruled, check_at_least_zero
 
 
@@ -24,13 +24,13 @@ class Adafactor(Ruled):
     ) -> None:  # fmt: skip
         check_at_least_zero(lr=lr, weight_decay=weight_decay)
         if beta2_decay > 0:
-            raise ValueError(with_location(f"beta2_decay should be <= 0 but is: {beta2_decay}"))
+            raise value_error(f"beta2_decay should be <= 0 but is: {beta2_decay}")
         if eps[0] is not None and eps[0] < 0:
-            raise ValueError(with_location(f"epsilon1 should be >= 0 but is: {eps[0]}"))
+            raise value_error(f"epsilon1 should be >= 0 but is: {eps[0]}")
         if eps[1] < 0:
-            raise ValueError(with_location(f"epsilon2 should be >= 0 but is: {eps[1]}"))
+            raise value_error(f"epsilon2 should be >= 0 but is: {eps[1]}")
         if d < 1:
-            raise ValueError(with_location(f"Clipping threshold d should be >= 1 but is: {d}"))
+            raise value_error(f"Clipping threshold d should be >= 1 but is: {d}")
         super().__init__(params, {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize,
@@ -51,9 +51,7 @@ class Muon(Ruled):
     ) -> None:  # fmt: skip
         check_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
-            raise ValueError(
-                with_location(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-            )
+            raise value_error(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(params, {
             "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov,
             "ns_coefficients": tuple(ns_coefficients), "eps": eps, "ns_steps": ns_steps,
@@ -62,9 +60,7 @@ class Muon(Ruled):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.dim() != 2:
-                    raise ValueError(
-                        with_location("Muon only supports 2D parameters whereas we found a "
-                                      f"parameter with size: {parameter.shape}")
-                    )  # fmt: skip
+                    raise value_error("Muon only supports 2D parameters whereas we found a "
+                                      f"parameter with size: {parameter.shape}")  # fmt: skip
 
     numbers_are_of_groups = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.optim.optimizer import Optimizer
@@ -21,9 +21,9 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
         if not lr >= 0:
-            raise ValueError(with_location(f"Invalid learning rate: {lr}"))
+            raise value_error(f"Invalid learning rate: {lr}")
         if line_search_fn not in (None, "strong_wolfe"):
-            raise RuntimeError(with_location("only 'strong_wolfe' is supported"))
+            raise runtime_error("only 'strong_wolfe' is supported")
         super().__init__(params, {
             "lr": lr, "max_iter": max_iter,
             "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
@@ -31,9 +31,7 @@ class LBFGS(Optimizer):
             "history_size": history_size, "line_search_fn": line_search_fn,
         })  # fmt: skip
         if len(self.param_groups) != 1:
-            raise ValueError(
-                with_location("LBFGS doesn't support per-parameter options (parameter groups)")
-            )
+            raise value_error("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def _gradient(self) -> Any:
         parts = [
@@ -54,7 +52,7 @@ class LBFGS(Optimizer):
     def step(self, closure: Any = None) -> Any:
         """Several updates, until max_iter, max_eval or a tolerance is reached; the first loss."""
         if closure is None:
-            raise TypeError(with_location("LBFGS.step() needs a closure that computes the loss."))
+            raise type_error("LBFGS.step() needs a closure that computes the loss.")
         group = self.param_groups[0]
         parameters = group["params"]
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch.optim.cycles import CyclicLR, OneCycleLR
 from composit.torch.optim.schedule import (
@@ -39,15 +39,11 @@ class LambdaLR(LRScheduler):
         is_list = isinstance(lr_lambda, (list, tuple))
         self.lr_lambdas = list(lr_lambda) if is_list else [lr_lambda] * count
         if len(self.lr_lambdas) != count:
-            raise ValueError(
-                with_location(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
-            )
+            raise value_error(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
         for function in self.lr_lambdas:
             if not callable(function):
-                raise TypeError(
-                    with_location(
-                        f"lr_lambda should be a function, but got {type(function).__name__}"
-                    )
+                raise type_error(
+                    f"lr_lambda should be a function, but got {type(function).__name__}"
                 )
         super().__init__(optimizer, last_epoch)
 
@@ -180,9 +176,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(with_location(f"Expected positive integer T_0, but got {T_0}"))
+            raise value_error(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(with_location(f"Expected integer T_mult >= 1, but got {T_mult}"))
+            raise value_error(f"Expected integer T_mult >= 1, but got {T_mult}")
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
@@ -200,7 +196,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def _update_lr(self, epoch: float | None = None) -> None:
         if epoch is not None and epoch < 0:
-            raise ValueError(with_location(f"Expected non-negative epoch, but got {epoch}"))
+            raise value_error(f"Expected non-negative epoch, but got {epoch}")
         at = self.last_epoch + 1 if epoch is None else epoch
         self.T_cur, self.T_i = _core.aten.restart_at(at, self.T_0, self.T_mult)
         self.last_epoch = math.floor(at)
@@ -217,13 +213,11 @@ class SequentialLR(Combined):
     ) -> None:
         self._take(optimizer, schedulers, "")
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError(
-                with_location(
-                    "Sequential Schedulers expects number of schedulers provided to be one more "
-                    "than the number of milestone points, but got number of schedulers "
-                    f"{len(schedulers)} and the number of milestones to be equal to "
-                    f"{len(milestones)}"
-                )
+            raise value_error(
+                "Sequential Schedulers expects number of schedulers provided to be one more "
+                "than the number of milestone points, but got number of schedulers "
+                f"{len(schedulers)} and the number of milestones to be equal to "
+                f"{len(milestones)}"
             )
         self._milestones, self.last_epoch = milestones, last_epoch + 1
         # What the schedules did when they were made is undone; the first one begins again.
@@ -267,17 +261,17 @@ class ReduceLROnPlateau(LRScheduler):
         min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
         if factor >= 1.0:
-            raise ValueError(with_location("Factor should be < 1.0."))
+            raise value_error("Factor should be < 1.0.")
         check_optimizer(optimizer)
         if mode not in ("min", "max"):
-            raise ValueError(with_location(f"mode {mode} is unknown!"))
+            raise value_error(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(with_location(f"threshold mode {threshold_mode} is unknown!"))
+            raise value_error(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
         groups, is_list = optimizer.param_groups, isinstance(min_lr, (list, tuple))
         if is_list and len(min_lr) != len(groups):
-            raise ValueError(with_location(f"expected {len(groups)} min_lrs, got {len(min_lr)}"))
+            raise value_error(f"expected {len(groups)} min_lrs, got {len(min_lr)}")
         self.default_min_lr = None if is_list else min_lr
         self.min_lrs = list(min_lr) if is_list else [min_lr] * len(groups)
         self.eps, self.last_epoch = eps, 0
@@ -317,14 +311,12 @@ class ReduceLROnPlateau(LRScheduler):
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):  # a group was added
             if self.default_min_lr is None:
-                raise RuntimeError(
-                    with_location(
-                        f"The number of param groups in the `optimizer` ({len(groups)}) differs "
-                        "from when `ReduceLROnPlateau` was initialized "
-                        f"({len(self.min_lrs)}), usually due to a new param group being added to "
-                        "the optimizer. Please modify the `min_lrs` field to match the length of "
-                        "the `optimizer` param groups."
-                    )
+                raise runtime_error(
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs "
+                    "from when `ReduceLROnPlateau` was initialized "
+                    f"({len(self.min_lrs)}), usually due to a new param group being added to "
+                    "the optimizer. Please modify the `min_lrs` field to match the length of "
+                    "the `optimizer` param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs):

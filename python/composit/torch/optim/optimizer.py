@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import assigning, calling, errstate, materializing, steps, writing
 from composit.torch.calling import TensorBase
@@ -58,11 +58,9 @@ def _with_hooks(step: Any) -> Any:
                 if changed is None:
                     continue
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(
-                        with_location(
-                            f"{hook} must return None or a tuple of (new_args, new_kwargs), but "
-                            f"got {changed}."
-                        )
+                    raise runtime_error(
+                        f"{hook} must return None or a tuple of (new_args, new_kwargs), but "
+                        f"got {changed}."
                     )
                 args, kwargs = changed
             result = step(*args, **kwargs)
@@ -98,13 +96,11 @@ class Optimizer:
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
-            raise TypeError(
-                with_location("params argument given to the optimizer should be an iterable of "
-                              "Tensors or dicts, but got a Tensor")
-            )  # fmt: skip
+            raise type_error("params argument given to the optimizer should be an iterable of "
+                             "Tensors or dicts, but got a Tensor")  # fmt: skip
         given = list(params)
         if not given:
-            raise ValueError(with_location("optimizer got an empty parameter list"))
+            raise value_error("optimizer got an empty parameter list")
         self.defaults = defaults
         self.state: Any = defaultdict(ParameterState)
         self.__dict__.update({name: {} for name in _hooks}, _rules={})
@@ -123,24 +119,18 @@ class Optimizer:
         known = {id(x) for group in self.param_groups for x in group["params"]}
         for x in params:
             if not isinstance(x, TensorBase):
-                raise TypeError(
-                    with_location(
-                        f"optimizer can only optimize Tensors, but one of the params is "
-                        f"{type(x).__name__}"
-                    )
+                raise type_error(
+                    f"optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(x).__name__}"
                 )
             if not x.is_leaf:  # type: ignore[attr-defined]
-                raise ValueError(with_location("can't optimize a non-leaf Tensor"))
+                raise value_error("can't optimize a non-leaf Tensor")
             if id(x) in known:
-                raise ValueError(
-                    with_location("some parameters appear in more than one parameter group")
-                )
+                raise value_error("some parameters appear in more than one parameter group")
         for name, value in self.defaults.items():
             if value is required and name not in param_group:
-                raise ValueError(
-                    with_location(f"parameter group didn't specify a value of required "
-                                  f"optimization parameter {name}")
-                )  # fmt: skip
+                raise value_error(f"parameter group didn't specify a value of required "
+                                  f"optimization parameter {name}")  # fmt: skip
             param_group.setdefault(name, value)
         param_group["params"] = params
         self.param_groups.append(param_group)
@@ -191,10 +181,8 @@ class Optimizer:
                 }
                 x, gradient = parameter._lazy, parameter._grad._lazy
                 if gradient.dtype != x.dtype:
-                    raise RuntimeError(
-                        with_location(f"a gradient of {gradient.dtype} for a parameter of "
-                                      f"{x.dtype}")
-                    )  # fmt: skip
+                    raise runtime_error(f"a gradient of {gradient.dtype} for a parameter of "
+                                        f"{x.dtype}")  # fmt: skip
                 token = errstate.begin()
                 try:
                     numbers = self.numbers(lazy, group)
@@ -297,17 +285,13 @@ class Optimizer:
             state_dict = state_dict if changed is None else changed
         groups = state_dict["param_groups"]
         if len(groups) != len(self.param_groups):
-            raise ValueError(
-                with_location("loaded state dict has a different number of parameter groups")
-            )
+            raise value_error("loaded state dict has a different number of parameter groups")
         numbered: dict[int, Any] = {}
         for own, loaded in zip(self.param_groups, groups):
             if len(own["params"]) != len(loaded["params"]):
-                raise ValueError(
-                    with_location(
-                        "loaded state dict contains a parameter group that doesn't match the size "
-                        "of optimizer's group"
-                    )
+                raise value_error(
+                    "loaded state dict contains a parameter group that doesn't match the size "
+                    "of optimizer's group"
                 )
             numbered.update(zip(loaded["params"], own["params"]))
             own.update({name: _copied(x) for name, x in loaded.items() if name != "params"})
@@ -375,14 +359,14 @@ def check_at_least_zero(**options: Any) -> None:
              "momentum": "momentum value"}  # fmt: skip
     for name, value in options.items():
         if not isinstance(value, TensorBase) and not value >= 0.0:
-            raise ValueError(with_location(f"Invalid {names.get(name, name)}: {value}"))
+            raise value_error(f"Invalid {names.get(name, name)}: {value}")
 
 
 def check_betas(betas: Any) -> None:
     """ValueError unless 0 <= beta < 1."""
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
-            raise ValueError(with_location(f"Invalid beta parameter at index {i}: {beta}"))
+            raise value_error(f"Invalid beta parameter at index {i}: {beta}")
 
 
 class Ruled(Optimizer):

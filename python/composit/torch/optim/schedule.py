@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, type_error, value_error, with_location
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.calling import TensorBase
@@ -16,7 +16,7 @@ def check_optimizer(optimizer: Any) -> None:
     from composit.torch.optim.optimizer import Optimizer
 
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(with_location(f"{type(optimizer).__name__} is not an Optimizer"))
+        raise type_error(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 def set_rate(group: dict[str, Any], rate: Any) -> None:
@@ -135,31 +135,23 @@ class Combined(LRScheduler):
         another optimiser, TypeError for what is no schedule."""
         name = type(self).__name__
         if len(schedulers) < 1:
-            raise ValueError(
-                with_location(f"{name} expects at least one scheduler{what}, but got no scheduler.")
-            )
+            raise value_error(f"{name} expects at least one scheduler{what}, but got no scheduler.")
         if optimizer is None:
             optimizer = schedulers[0].optimizer
         for i, each in enumerate(schedulers):
             if not hasattr(each, "optimizer"):
-                raise TypeError(
-                    with_location(f"{name} at index {i} should have `optimizer` as its attribute.")
-                )
+                raise type_error(f"{name} at index {i} should have `optimizer` as its attribute.")
             if getattr(each, "_takes_metric", False):
-                raise ValueError(
-                    with_location(
-                        f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
-                        "additional kwargs to be specified when calling `step`, but got one at "
-                        f"index {i} in the given schedulers sequence."
-                    )
+                raise value_error(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
+                    "additional kwargs to be specified when calling `step`, but got one at "
+                    f"index {i} in the given schedulers sequence."
                 )
             if each.optimizer is not optimizer:
-                raise ValueError(
-                    with_location(
-                        f"{name} expects all schedulers to belong to the same optimizer, but got "
-                        f"scheduler {type(each).__name__} at index {i} has {each.optimizer}, which "
-                        f"is different from {type(optimizer).__name__}."
-                    )
+                raise value_error(
+                    f"{name} expects all schedulers to belong to the same optimizer, but got "
+                    f"scheduler {type(each).__name__} at index {i} has {each.optimizer}, which "
+                    f"is different from {type(optimizer).__name__}."
                 )
         self.optimizer, self._schedulers = optimizer, schedulers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch.optim.optimizer import Ruled, check_at_least_zero
 
 
@@ -21,9 +21,7 @@ class SGD(Ruled):
     ) -> None:  # fmt: skip
         check_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError(
-                with_location("Nesterov momentum requires a momentum and zero dampening")
-            )
+            raise value_error("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize, "foreach": foreach,

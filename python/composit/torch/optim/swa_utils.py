@@ -6,7 +6,7 @@ import copy
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error, with_location
 from composit.torch.calling import functions
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.normalisation import _BatchNorm
@@ -26,10 +26,8 @@ __all__ = [
 
 def _check_decay(decay: float) -> None:
     if not 0.0 <= decay <= 1.0:
-        raise ValueError(
-            with_location(f"Invalid decay value {decay} provided. Please provide a value in [0,1] "
-                          "range.")
-        )  # fmt: skip
+        raise value_error(f"Invalid decay value {decay} provided. Please provide a value in [0,1] "
+                          "range.")  # fmt: skip
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Any:
@@ -153,17 +151,13 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                with_location("anneal_strategy must by one of 'cos' or 'linear', instead got "
-                              f"{anneal_strategy}")
-            )  # fmt: skip
+            raise value_error("anneal_strategy must by one of 'cos' or 'linear', instead got "
+                              f"{anneal_strategy}")  # fmt: skip
         groups = optimizer.param_groups
         rates = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(groups)
         if len(rates) != len(groups):
-            raise ValueError(
-                with_location(f"swa_lr must have the same length as optimizer.param_groups: swa_lr "
-                              f"has {len(rates)}, optimizer.param_groups has {len(groups)}")
-            )  # fmt: skip
+            raise value_error(f"swa_lr must have the same length as optimizer.param_groups: swa_lr "
+                              f"has {len(rates)}, optimizer.param_groups has {len(groups)}")  # fmt: skip
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         self.anneal_epochs, self._is_cosine = anneal_epochs, anneal_strategy == "cos"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 
 __all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled"]
 
@@ -23,7 +23,7 @@ def checkpoint(
 ) -> Any:  # fmt: skip
     """function(*args, **kwargs)."""
     if use_reentrant and kwargs:
-        raise ValueError(with_location(f"Unexpected keyword arguments: {','.join(kwargs)}"))
+        raise value_error(f"Unexpected keyword arguments: {','.join(kwargs)}")
     first, _ = context_fn()
     with first:
         return function(*args, **kwargs)

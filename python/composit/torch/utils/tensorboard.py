@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 
 _load = importlib.import_module
 try:
@@ -51,7 +51,7 @@ def _histogram(values: Any, bins: Any, max_bins: int | None) -> Any:
     one."""
     values = values.reshape(-1).astype(float)
     if values.size == 0:
-        raise ValueError(with_location("The input has no element."))
+        raise value_error("The input has no element.")
     counts, edges = np.histogram(values, bins=_edges_of_bins() if bins == "tensorflow" else bins)
     if max_bins is not None and len(counts) > max_bins:
         step = len(counts) // max_bins
@@ -71,10 +71,8 @@ def _as_rows(pixels: Any, formats: str) -> Any:
     eight in a row."""
     formats = formats.upper()
     if len(formats) != pixels.ndim or len(set(formats)) != len(formats):
-        raise ValueError(
-            with_location(f"dataformats is {formats!r}, and the picture has shape {pixels.shape}. "
-                          "A letter of N, C, H and W for each dimension is required.")
-        )  # fmt: skip
+        raise value_error(f"dataformats is {formats!r}, and the picture has shape {pixels.shape}. "
+                          "A letter of N, C, H and W for each dimension is required.")  # fmt: skip
     if "C" not in formats:
         pixels, formats = pixels[..., None], f"{formats}C"
     if "N" not in formats:
@@ -220,11 +218,9 @@ class SummaryWriter:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _refuse(self, name: str) -> NoReturn:
-        raise NotImplementedError(
-            with_location(
-                f"SummaryWriter.{name} is not built. Scalars, histograms, images, figures and "
-                "texts are."
-            )
+        raise not_implemented(
+            f"SummaryWriter.{name} is not built. Scalars, histograms, images, figures and "
+            "texts are."
         )
 
     def flush(self) -> None:

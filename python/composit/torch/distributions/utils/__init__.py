@@ -10,7 +10,7 @@ from numbers import Number
 from types import SimpleNamespace
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase
 from composit.torch.tape import enable_grad
@@ -27,12 +27,10 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     the default dtype. ValueError for other types."""
     for value in values:
         if not isinstance(value, (TensorBase, Number)):
-            raise ValueError(
-                with_location(
-                    "broadcast_all: Input arguments must all be instances of Number, torch.Tensor "
-                    f"or objects implementing __torch_function__. A {type(value).__name__} is "
-                    "given."
-                )
+            raise value_error(
+                "broadcast_all: Input arguments must all be instances of Number, torch.Tensor "
+                f"or objects implementing __torch_function__. A {type(value).__name__} is "
+                "given."
             )
     first = next((value for value in values if isinstance(value, TensorBase)), None)
     if len(values) == 1 and first is not None:
@@ -73,9 +71,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
     main one."""
     n = mat.shape[-1]
     if not -n <= diag < n:
-        raise ValueError(
-            with_location(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
-        )  # fmt: skip
+        raise value_error(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
     rows, columns = torch.tril_indices(n, n, diag)
     return mat[..., rows, columns]
 
@@ -87,11 +83,9 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
         -(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * count + 4 * abs(diag) * (diag + 1)) ** 0.5
     ) / 2
     if round(n) - n > 1e-6 or round(n) - n < -1e-6:
-        raise ValueError(
-            with_location(
-                f"The size of last dimension is {count} which cannot be expressed as the lower "
-                "triangular part of a square D x D matrix."
-            )
+        raise value_error(
+            f"The size of last dimension is {count} which cannot be expressed as the lower "
+            "triangular part of a square D x D matrix."
         )
     size = round(n)
     rows, columns = torch.tril_indices(size, size, diag)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from composit._core import with_location
+from composit._core import index_error, type_error, value_error, with_location
 from composit.torch.calling import TensorBase
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.parameter_containers import ParameterDict, ParameterList
@@ -37,7 +37,7 @@ class _Row:
         count = len(self._modules)
         index = operator.index(index)
         if not -count <= index < count:
-            raise IndexError(with_location(f"index {index} is out of range"))
+            raise index_error(f"index {index} is out of range")
         return list(self._modules)[index % count]
 
     def __setitem__(self, index: int, module: Any) -> None:
@@ -107,7 +107,7 @@ class Sequential(_Row, Module):
         if not isinstance(module, Module):
             raise AssertionError(with_location(f"module should be of type: {Module}"))
         if not -count <= index <= count:
-            raise IndexError(with_location(f"Index out of range: {index}"))
+            raise index_error(f"Index out of range: {index}")
         return super().insert(index, module)
 
     def __add__(self, other: Any) -> Any:
@@ -120,11 +120,9 @@ class Sequential(_Row, Module):
 
     def _check_row(self, other: Any) -> None:
         if not isinstance(other, Sequential):
-            raise ValueError(
-                with_location(
-                    f"add operator supports only objects of Sequential class, but {type(other)} "
-                    "is given."
-                )
+            raise value_error(
+                f"add operator supports only objects of Sequential class, but {type(other)} "
+                "is given."
             )
 
     def __mul__(self, other: int) -> Any:
@@ -142,13 +140,9 @@ class Sequential(_Row, Module):
 
     def _check_times(self, other: Any) -> None:
         if not isinstance(other, int):
-            raise TypeError(
-                with_location(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
-            )
+            raise type_error(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
-            raise ValueError(
-                with_location(f"Non-positive multiplication factor {other} for {type(self)}")
-            )
+            raise value_error(f"Non-positive multiplication factor {other} for {type(self)}")
 
     def forward(self, input: Any) -> Any:
         """What the last one makes of what the others made of input."""
@@ -178,11 +172,9 @@ class ModuleList(_Row, Module):
     def extend(self, modules: Any) -> Any:
         """Adds several at the end."""
         if not isinstance(modules, Iterable):
-            raise TypeError(
-                with_location(
-                    "ModuleList.extend should be called with an iterable, but got "
-                    f"{type(modules).__name__}"
-                )
+            raise type_error(
+                "ModuleList.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
             )
         return super().extend(modules)
 
@@ -253,11 +245,9 @@ class ModuleDict(Module):
     def update(self, modules: Any) -> None:
         """Adds those of a mapping, or of pairs."""
         if isinstance(modules, TensorBase) or not isinstance(modules, Iterable):
-            raise TypeError(
-                with_location(
-                    "ModuleDict.update should be called with an iterable of key/value pairs, but "
-                    f"got {type(modules).__name__}"
-                )
+            raise type_error(
+                "ModuleDict.update should be called with an iterable of key/value pairs, but "
+                f"got {type(modules).__name__}"
             )
         pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
         for name, module in pairs:

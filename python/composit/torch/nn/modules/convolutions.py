@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
@@ -37,12 +37,10 @@ class _Convolution:
         super().__init__()
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
-                raise ValueError(with_location(f"{name} must be divisible by groups"))
+                raise value_error(f"{name} must be divisible by groups")
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise ValueError(
-                with_location(f"padding_mode {padding_mode!r} is none of 'zeros', 'reflect', "
-                              "'replicate' and 'circular'")
-            )  # fmt: skip
+            raise value_error(f"padding_mode {padding_mode!r} is none of 'zeros', 'reflect', "
+                              "'replicate' and 'circular'")  # fmt: skip
         count = self._count
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = _lengths(kernel_size, count)
@@ -129,9 +127,7 @@ class _Transposed(_Convolution, Module):
         dilation: Any = 1, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         if padding_mode != "zeros":
-            raise ValueError(
-                with_location('Only "zeros" padding mode is supported for transposed convolutions')
-            )
+            raise value_error('Only "zeros" padding mode is supported for transposed convolutions')
         self._hold(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
                    padding_mode, output_padding, device, dtype)  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch.calling import functions
 from composit.torch.nn.modules import convolutions, normalisation, plain
 from composit.torch.nn.parameter import Buffer, Parameter
@@ -65,11 +65,9 @@ def _lazy(kind: Any, count: Any, place: int, ndim: Any) -> Any:
     def forward(self: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
         """Takes the number of inputs from the first call, then is an ordinary module."""
         if input.ndim not in ndim and ndim:
-            raise RuntimeError(
-                with_location(
-                    f"{name}: an input of {input.ndim} dimensions. "
-                    f"{' or '.join(map(str, ndim))} are required."
-                )
+            raise runtime_error(
+                f"{name}: an input of {input.ndim} dimensions. "
+                f"{' or '.join(map(str, ndim))} are required."
             )
         is_batched = place < 0 or "BatchNorm" in name or input.ndim == max(ndim)
         at = place if is_batched else place - 1

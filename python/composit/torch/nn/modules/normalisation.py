@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch import calling
 from composit.torch.nn import self_normalising
 from composit.torch.nn.module import Module
@@ -86,7 +86,7 @@ class _ByChannel:
     def _check(self, input: Any) -> None:
         if input._seen.ndim not in self._ndims:
             wanted = " or ".join(f"{n}D" for n in self._ndims)
-            raise ValueError(with_location(f"expected {wanted} input (got {input.dim()}D input)"))
+            raise value_error(f"expected {wanted} input (got {input.dim()}D input)")
 
     def extra_repr(self) -> str:
         """Its options, as torch writes them."""
@@ -151,9 +151,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _check(self, input: Any) -> None:
         if input.dim() < 2:
-            raise ValueError(
-                with_location(f"expected at least 2D input (got {input.dim()}D input)")
-            )
+            raise value_error(f"expected at least 2D input (got {input.dim()}D input)")
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
@@ -215,10 +213,8 @@ class GroupNorm(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups:
-            raise ValueError(
-                with_location(
-                    f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
-                )
+            raise value_error(
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
             )
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from composit._core import with_location
+from composit._core import type_error
 from composit.torch import calling
 from composit.torch.nn import functional, pools_and_losses
 from composit.torch.nn.module import Module
@@ -37,7 +37,7 @@ def module_of(
         try:
             bound = described.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(with_location(f"{name}.__init__(): {error}")) from None
+            raise type_error(f"{name}.__init__(): {error}") from None
         bound.apply_defaults()
         for option, value in bound.arguments.items():
             setattr(self, option, value)

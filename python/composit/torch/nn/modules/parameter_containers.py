@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from composit._core import with_location
+from composit._core import index_error, runtime_error, type_error
 from composit.torch.calling import TensorBase
 from composit.torch.nn.module import Module
 from composit.torch.nn.parameter import Parameter
@@ -45,7 +45,7 @@ class ParameterList(Module):
     def _at(self, index: int) -> str:
         index = operator.index(index)
         if not -self._size <= index < self._size:
-            raise IndexError(with_location(f"index {index} is out of range"))
+            raise index_error(f"index {index} is out of range")
         return str(index % self._size)
 
     def __getitem__(self, index: Any) -> Any:
@@ -77,11 +77,9 @@ class ParameterList(Module):
     def extend(self, values: Any) -> Any:
         """Adds several at the end."""
         if not isinstance(values, Iterable) or isinstance(values, TensorBase):
-            raise TypeError(
-                with_location(
-                    "ParameterList.extend should be called with an iterable, but got "
-                    f"{type(values).__name__}"
-                )
+            raise type_error(
+                "ParameterList.extend should be called with an iterable, but got "
+                f"{type(values).__name__}"
             )
         for value in values:
             self.append(value)
@@ -92,7 +90,7 @@ class ParameterList(Module):
         return "\n".join(_line(i, value, True) for i, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(with_location("ParameterList should not be called."))
+        raise runtime_error("ParameterList should not be called.")
 
 
 class ParameterDict(Module):
@@ -106,12 +104,10 @@ class ParameterDict(Module):
 
     def _checked(self, key: Any) -> str:
         if not isinstance(key, str):
-            raise TypeError(
-                with_location(
-                    "Index given to ParameterDict cannot be used as a key as it is not a string "
-                    f"(type is '{type(key).__name__}'). Open an issue on github if you need "
-                    "non-string keys."
-                )
+            raise type_error(
+                "Index given to ParameterDict cannot be used as a key as it is not a string "
+                f"(type is '{type(key).__name__}'). Open an issue on github if you need "
+                "non-string keys."
             )
         return key
 
@@ -201,11 +197,9 @@ class ParameterDict(Module):
     def update(self, parameters: Any) -> None:
         """Adds those of a mapping, or of pairs."""
         if not isinstance(parameters, Iterable) or isinstance(parameters, TensorBase):
-            raise TypeError(
-                with_location(
-                    "ParametersDict.update should be called with an iterable of key/value pairs, "
-                    f"but got {type(parameters).__name__}"
-                )
+            raise type_error(
+                "ParametersDict.update should be called with an iterable of key/value pairs, "
+                f"but got {type(parameters).__name__}"
             )
         if isinstance(parameters, (OrderedDict, ParameterDict)):
             pairs = list(parameters.items())
@@ -221,4 +215,4 @@ class ParameterDict(Module):
         return "\n".join(_line(key, value, False) for key, value in self.items())
 
     def __call__(self, input: Any) -> Any:
-        raise RuntimeError(with_location("ParameterDict should not be called."))
+        raise runtime_error("ParameterDict should not be called.")

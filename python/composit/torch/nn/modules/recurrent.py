@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from composit import nn
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.functions import random
@@ -32,18 +32,14 @@ class RNNBase(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if not 0 <= dropout <= 1:
-            raise ValueError(
-                with_location(f"dropout should be a number in range [0, 1], and is {dropout}")
-            )
+            raise value_error(f"dropout should be a number in range [0, 1], and is {dropout}")
         if hidden_size <= 0 or num_layers <= 0:
-            raise ValueError(
-                with_location(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers "
-                              f"{num_layers}. Numbers above zero are required.")
-            )  # fmt: skip
+            raise value_error(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers "
+                              f"{num_layers}. Numbers above zero are required.")  # fmt: skip
         if proj_size and mode != "LSTM":
-            raise ValueError(with_location("proj_size argument is only supported for LSTM"))
+            raise value_error("proj_size argument is only supported for LSTM")
         if proj_size < 0 or proj_size >= hidden_size:
-            raise ValueError(with_location("proj_size has to be smaller than hidden_size"))
+            raise value_error("proj_size has to be smaller than hidden_size")
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional, self.proj_size = dropout, bidirectional, proj_size
@@ -107,10 +103,8 @@ class RNNBase(Module):
             self._check_width(input.data)
             return packed.run(self, input, states, self._packed_step)
         if input.dim() not in (2, 3):
-            raise ValueError(
-                with_location(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
-                              f"{input.dim()}D instead")
-            )  # fmt: skip
+            raise value_error(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
+                              f"{input.dim()}D instead")  # fmt: skip
         self._check_width(input)
         is_batched = input.dim() == 3
         weights = [getattr(self, name) for name in self._names]
@@ -138,10 +132,8 @@ class RNNBase(Module):
 
     def _check_width(self, input: Any) -> None:
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                with_location("input.size(-1) must be equal to input_size. Expected "
-                              f"{self.input_size}, got {input.shape[-1]}")
-            )  # fmt: skip
+            raise runtime_error("input.size(-1) must be equal to input_size. Expected "
+                                f"{self.input_size}, got {input.shape[-1]}")  # fmt: skip
 
     def extra_repr(self) -> str:
         """Sizes and options that are not the usual ones."""
@@ -185,10 +177,8 @@ class RNN(RNNBase):
         bidirectional: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                with_location(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or "
-                              "'relu'.")
-            )  # fmt: skip
+            raise value_error(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or "
+                              "'relu'.")  # fmt: skip
         super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias,
                          batch_first, dropout, bidirectional, 0, device, dtype)  # fmt: skip
         self.nonlinearity = nonlinearity
@@ -229,10 +219,10 @@ class RNNCellBase(Module):
 
     def _step(self, name: str, step: Any, input: Any, *states: Any) -> Any:
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                with_location(f"input has inconsistent input_size: got {input.shape[-1]} expected "
-                              f"{self.input_size}")
-            )  # fmt: skip
+            raise runtime_error(
+                f"input has inconsistent input_size: got {input.shape[-1]} expected "
+                f"{self.input_size}"
+            )
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         return calling.call(step, name, False, (input, *states, *weights), {})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch import calling
 from composit.torch.named_results import pair
 from composit.torch.nn import fractional
@@ -28,24 +28,18 @@ class _FractionalMaxPool(Module):
         super().__init__()
         kind, count = type(self).__name__, self._count
         if output_size is None and output_ratio is None:
-            raise ValueError(
-                with_location(
-                    f"{kind} requires specifying either an output size, or a pooling ratio"
-                )
+            raise value_error(
+                f"{kind} requires specifying either an output size, or a pooling ratio"
             )
         if output_size is not None and output_ratio is not None:
-            raise ValueError(
-                with_location("only one of output_size and output_ratio may be specified")
-            )
+            raise value_error("only one of output_size and output_ratio may be specified")
         self.kernel_size = (kernel_size,) * count if isinstance(kernel_size, int) else kernel_size
         self.output_size = (output_size,) * count if isinstance(output_size, int) else output_size
         is_one = isinstance(output_ratio, float)
         self.output_ratio = (output_ratio,) * count if is_one else output_ratio
         for ratio in self.output_ratio or ():
             if not 0 < ratio < 1:
-                raise ValueError(
-                    with_location(f"output_ratio must be between 0 and 1 (got {output_ratio})")
-                )
+                raise value_error(f"output_ratio must be between 0 and 1 (got {output_ratio})")
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
 
@@ -78,14 +72,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         super().__init__()
         cutoffs = list(cutoffs)
         if not cutoffs:
-            raise ValueError(with_location("cutoffs should be a sequence of length larger than 0"))
+            raise value_error("cutoffs should be a sequence of length larger than 0")
         is_fine = all(isinstance(c, int) for c in cutoffs) and cutoffs == sorted(set(cutoffs))
         if not is_fine or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1:
-            raise ValueError(
-                with_location(
-                    "cutoffs should be a sequence of unique, positive integers sorted in an "
-                    "increasing order, where each value is between 1 and n_classes-1"
-                )
+            raise value_error(
+                "cutoffs should be a sequence of unique, positive integers sorted in an "
+                "increasing order, where each value is between 1 and n_classes-1"
             )
         self.in_features, self.n_classes = in_features, n_classes
         self.cutoffs, self.div_value, self.head_bias = [*cutoffs, n_classes], div_value, head_bias
@@ -114,23 +106,19 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """(output, loss): the target's log-probability of each sample, and their mean's negative.
         RuntimeError for targets that are no classes."""
         if input_.dim() != target_.dim() + 1 or input_.dim() not in (1, 2):
-            raise RuntimeError(
-                with_location(
-                    "AdaptiveLogSoftmaxWithLoss: 0D or 1D target tensor expected, and an input of "
-                    f"one dimension more; given are {target_.dim()} and {input_.dim()}."
-                )
+            raise runtime_error(
+                "AdaptiveLogSoftmaxWithLoss: 0D or 1D target tensor expected, and an input of "
+                f"one dimension more; given are {target_.dim()} and {input_.dim()}."
             )
         if input_.dim() == 2 and input_.shape[0] != target_.shape[0]:
-            raise RuntimeError(
-                with_location("Input and target should have the same size in the batch dimension.")
+            raise runtime_error(
+                "Input and target should have the same size in the batch dimension."
             )
         lowest, highest = int(target_.min()), int(target_.max())
         if lowest < 0 or highest >= self.n_classes:
-            raise RuntimeError(
-                with_location(
-                    f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                    f"[{lowest}, {highest}] were found. "
-                )
+            raise runtime_error(
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                f"[{lowest}, {highest}] were found. "
             )
         found = self.log_prob(input_ if input_.dim() == 2 else input_.unsqueeze(0))
         output = found.gather(1, target_.reshape(-1, 1)).squeeze(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
@@ -25,7 +25,7 @@ def _activation(given: Any) -> Any:
     if callable(given):
         return given
     if given not in ("relu", "gelu"):
-        raise RuntimeError(with_location(f"activation should be relu/gelu, not {given}"))
+        raise runtime_error(f"activation should be relu/gelu, not {given}")
     return calling.neural[given]
 
 
@@ -202,9 +202,7 @@ class Transformer(Module):
     ) -> Any:  # fmt: skip
         """tgt, (times, batch, d_model), decoded by attention to src."""
         if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
-            raise RuntimeError(
-                with_location("the feature number of src and tgt must be equal to d_model")
-            )
+            raise runtime_error("the feature number of src and tgt must be equal to d_model")
         memory = self.encoder(src, src_mask, src_key_padding_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
                             memory_key_padding_mask)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error
 from composit.torch.nn.module import Module
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
@@ -30,11 +30,9 @@ class DistributedDataParallel(Module):
     """RuntimeError: processes that train together are not built."""
 
     def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
-            with_location(
-                "DistributedDataParallel: processes that train together are not built. The module "
-                "itself, or DataParallel of it, is required."
-            )
+        raise runtime_error(
+            "DistributedDataParallel: processes that train together are not built. The module "
+            "itself, or DataParallel of it, is required."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error, with_location
 from composit.torch.calling import functions, neural
 from composit.torch.nn.parameter import Parameter
 from composit.torch.tape import no_grad
@@ -54,9 +54,7 @@ def _parameter(module: Any, name: str) -> Any:
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Makes a weight the parameters name_g, its length, and name_v, its direction."""
     if _found(module, _WeightNorm, name) is not None:
-        raise RuntimeError(
-            with_location(f"Cannot register two weight_norm hooks on the same parameter {name}")
-        )
+        raise runtime_error(f"Cannot register two weight_norm hooks on the same parameter {name}")
     weight, hook = _parameter(module, name), _WeightNorm(name, dim)
     del module._parameters[name]
     module.register_parameter(f"{name}_g", Parameter(_norm_except(weight.detach(), dim)))
@@ -70,7 +68,7 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
     found = _found(module, _WeightNorm, name)
     if found is None:
-        raise ValueError(with_location(f"weight_norm of '{name}' not found in {module}"))
+        raise value_error(f"weight_norm of '{name}' not found in {module}")
     number, hook = found
     weight = hook.compute(module).detach()
     for part in (f"{name}_g", f"{name}_v"):
@@ -87,11 +85,9 @@ class _SpectralNorm:
 
     def __init__(self, name: str, iterations: int, dim: int, eps: float) -> None:
         if iterations <= 0:
-            raise ValueError(
-                with_location(
-                    "Expected n_power_iterations to be positive, but got "
-                    f"n_power_iterations={iterations}"
-                )
+            raise value_error(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={iterations}"
             )
         self.name, self.iterations, self.dim, self.eps = name, iterations, dim, eps
 
@@ -129,9 +125,7 @@ def spectral_norm(
 ) -> Any:  # fmt: skip
     """Makes a weight the parameter name_orig, divided by its spectral norm in each call."""
     if _found(module, _SpectralNorm, name) is not None:
-        raise RuntimeError(
-            with_location(f"Cannot register two spectral_norm hooks on the same parameter {name}")
-        )
+        raise runtime_error(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
     weight, hook = _parameter(module, name), _SpectralNorm(name, n_power_iterations, dim, eps)
@@ -152,7 +146,7 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
     found = _found(module, _SpectralNorm, name)
     if found is None:
-        raise ValueError(with_location(f"spectral_norm of '{name}' not found in {module}"))
+        raise value_error(f"spectral_norm of '{name}' not found in {module}")
     number, hook = found
     with no_grad():
         weight = hook.compute(module, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import with_location
+from composit._core import value_error
 from composit.torch.calling import functions, neural
 from composit.torch.nn.module import Module
 from composit.torch.nn.utils.parametrize import register_parametrization
@@ -89,11 +89,9 @@ def spectral_norm(
     """The weight divided by its largest singular value (Miyato et al., 2018), which steps of power
     iteration estimate, in training one more each time."""
     if n_power_iterations <= 0:
-        raise ValueError(
-            with_location(
-                "Expected n_power_iterations to be positive, but got n_power_iterations="
-                f"{n_power_iterations}"
-            )
+        raise value_error(
+            "Expected n_power_iterations to be positive, but got n_power_iterations="
+            f"{n_power_iterations}"
         )
     weight = getattr(module, name)
     if dim is None:

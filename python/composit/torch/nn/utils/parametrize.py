@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch.calling import TensorBase
 from composit.torch.nn.modules.containers import ModuleDict, ModuleList
 from composit.torch.nn.parameter import Buffer, Parameter
@@ -75,11 +75,8 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(
-                        with_location(
-                            f"parametrization {type(module).__name__} does not implement "
-                            "right_inverse."
-                        )
+                    raise runtime_error(
+                        f"parametrization {type(module).__name__} does not implement right_inverse."
                     )
                 value = module.right_inverse(value)
             for name, part in zip(self._names(), [value] if self.is_tensor else value):
@@ -134,11 +131,9 @@ def register_parametrization(
         held.append(parametrization)
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
-        raise ValueError(
-            with_location(
-                f"Module '{type(module).__name__}' does not have a parameter, a buffer, or a "
-                f"parametrized element with name '{tensor_name}'"
-            )
+        raise value_error(
+            f"Module '{type(module).__name__}' does not have a parameter, a buffer, or a "
+            f"parametrized element with name '{tensor_name}'"
         )
     original = getattr(module, tensor_name)
     is_same = original.detach().clone()
@@ -156,20 +151,16 @@ def register_parametrization(
 
 def _check(name: str, value: Any, original: Any) -> None:
     if not isinstance(value, TensorBase):
-        raise ValueError(
-            with_location(
-                f"A parametrization must return a tensor. Got {type(value).__name__} for {name}."
-            )
+        raise value_error(
+            f"A parametrization must return a tensor. Got {type(value).__name__} for {name}."
         )
     of_value, of_original = (value.dtype, tuple(value.shape)), (  # type: ignore[attr-defined]
         original.dtype, tuple(original.shape),
     )  # fmt: skip
     if of_value != of_original:
-        raise ValueError(
-            with_location(
-                "Registering a parametrization may not change the dtype or the shape of the "
-                f"tensor, unless unsafe=True: {name} is {of_original}, and would be {of_value}."
-            )
+        raise value_error(
+            "Registering a parametrization may not change the dtype or the shape of the "
+            f"tensor, unless unsafe=True: {name} is {of_original}, and would be {of_value}."
         )
 
 
@@ -185,10 +176,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     """Makes the tensor an ordinary one again: with its present values, or what it was computed
     from."""
     if not is_parametrized(module, tensor_name):
-        raise ValueError(
-            with_location(
-                f"Module {type(module).__name__} does not have a parametrization on {tensor_name}"
-            )
+        raise value_error(
+            f"Module {type(module).__name__} does not have a parametrization on {tensor_name}"
         )
     held = module.parametrizations[tensor_name]
     original = getattr(held, held._names()[0])
@@ -198,11 +187,9 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     elif held.is_tensor:
         value = original.detach()
     else:
-        raise ValueError(
-            with_location(
-                "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
-                "parametrized in terms of a sequence of tensors."
-            )
+        raise value_error(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
+            "parametrized in terms of a sequence of tensors."
         )
     if held.is_tensor and tuple(value.shape) == tuple(original.shape):
         with no_grad():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch.calling import TensorBase, functions
 
 __all__ = [
@@ -34,7 +34,7 @@ class PackedSequence(_Fields):
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes is None:
-            raise ValueError(with_location("PackedSequence: batch_sizes are required."))
+            raise value_error("PackedSequence: batch_sizes are required.")
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def _with(self, data: Any) -> Any:
@@ -101,29 +101,23 @@ def pack_padded_sequence(
     counts = _integers(lengths)
     axis = 0 if batch_first else 1
     if counts.ndim != 1 or len(counts) != input.shape[axis]:
-        raise RuntimeError(
-            with_location(f"Expected `len(lengths)` to be equal to batch_size, but got "
-                          f"{counts.size} (batch_size={input.shape[axis]})")
-        )  # fmt: skip
+        raise runtime_error(f"Expected `len(lengths)` to be equal to batch_size, but got "
+                            f"{counts.size} (batch_size={input.shape[axis]})")  # fmt: skip
     times = input.shape[1 - axis]
     if counts.size == 0 or counts.min() <= 0:
-        raise RuntimeError(
-            with_location("Length of all samples has to be greater than 0, but found an element "
-                          "in 'lengths' that is <= 0")
-        )  # fmt: skip
+        raise runtime_error("Length of all samples has to be greater than 0, but found an element "
+                            "in 'lengths' that is <= 0")  # fmt: skip
     if counts.max() > times:
-        raise RuntimeError(
-            with_location(f"pack_padded_sequence: a length is {counts.max()}, and the input has "
-                          f"{times} times. At most as many are required.")
-        )  # fmt: skip
+        raise runtime_error(f"pack_padded_sequence: a length is {counts.max()}, and the input has "
+                            f"{times} times. At most as many are required.")  # fmt: skip
     order = np.argsort(-counts, kind="stable")
     if enforce_sorted and (np.diff(counts) > 0).any():
-        raise RuntimeError(
-            with_location("`lengths` array must be sorted in decreasing order when "
-                          "`enforce_sorted` is True. You can pass `enforce_sorted=False` to "
-                          "pack_padded_sequence and/or pack_sequence to sidestep this requirement "
-                          "if you do not need ONNX exportability.")
-        )  # fmt: skip
+        raise runtime_error(
+            "`lengths` array must be sorted in decreasing order when "
+            "`enforce_sorted` is True. You can pass `enforce_sorted=False` to "
+            "pack_padded_sequence and/or pack_sequence to sidestep this requirement "
+            "if you do not need ONNX exportability."
+        )
     is_there = np.arange(counts.max())[:, None] < counts[order]
     time, place = np.nonzero(is_there)
     batch = order[place]
@@ -145,11 +139,9 @@ def pad_packed_sequence(
     longest, batch = len(sizes), int(sizes[0])
     times = longest if total_length is None else total_length
     if times < longest:
-        raise ValueError(
-            with_location("Expected total_length to be at least the length of the longest "
+        raise value_error("Expected total_length to be at least the length of the longest "
                           f"sequence in input, but got total_length={times} and max sequence "
-                          f"length being {longest}")
-        )  # fmt: skip
+                          f"length being {longest}")  # fmt: skip
     counts = (np.arange(batch) < sizes[:, None]).sum(axis=0)
     starts = np.cumsum(sizes) - sizes
     columns = np.arange(batch)
@@ -172,10 +164,8 @@ def pad_sequence(
     """Tensors (times, ...) of different times as one, (times, batch, ...), or (batch, times, ...)
     with batch_first, padded to the longest at the "right" or the "left"."""
     if padding_side not in ("right", "left"):
-        raise ValueError(
-            with_location(f"pad_sequence: padding_side is {padding_side!r}. \"right\" or "
-                          "\"left\" is required.")
-        )  # fmt: skip
+        raise value_error(f"pad_sequence: padding_side is {padding_side!r}. \"right\" or "
+                          "\"left\" is required.")  # fmt: skip
     parts = list(sequences)
     times = max((x.shape[0] for x in parts), default=0)
     padded = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, type_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase
 
@@ -39,7 +39,7 @@ def default_collate(batch: Any) -> Any:
         return _stacked(values)
     if isinstance(first, (np.ndarray, np.generic)):
         if first.dtype.kind not in "biufc":
-            raise TypeError(with_location(f"default_collate: arrays of dtype {first.dtype}."))
+            raise type_error(f"default_collate: arrays of dtype {first.dtype}.")
         return _stacked([np.asarray(x) for x in batch])
     if isinstance(first, bool):
         return calling.functions["tensor"](list(batch))
@@ -55,15 +55,11 @@ def default_collate(batch: Any) -> Any:
         return type(first)(*(default_collate(list(part)) for part in zip(*batch)))
     if isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
-            raise RuntimeError(
-                with_location("each element in list of batch should be of equal size")
-            )
+            raise runtime_error("each element in list of batch should be of equal size")
         return [default_collate(list(part)) for part in zip(*batch)]
-    raise TypeError(
-        with_location(
-            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-            f"found {type(first)}"
-        )
+    raise type_error(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+        f"found {type(first)}"
     )
 
 
@@ -72,6 +68,6 @@ def _stacked(values: list[Any]) -> Any:
         return calling.functions["from_numpy"](np.stack(values))
     except ValueError:
         shapes = sorted({value.shape for value in values})
-        raise RuntimeError(
-            with_location(f"stack expects each tensor to be equal size, but got {shapes}")
+        raise runtime_error(
+            f"stack expects each tensor to be equal size, but got {shapes}"
         ) from None

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error, with_location
 from composit.torch import calling
 from composit.torch.functions.random import default_generator
 
@@ -19,8 +19,8 @@ class Dataset(Generic[Item]):
     """What has samples by number: __getitem__, and __len__."""
 
     def __getitem__(self, index: Any) -> Any:
-        raise NotImplementedError(
-            with_location(f"{type(self).__name__}: subclasses of Dataset implement __getitem__.")
+        raise not_implemented(
+            f"{type(self).__name__}: subclasses of Dataset implement __getitem__."
         )
 
     def __add__(self, other: Any) -> ConcatDataset:
@@ -31,8 +31,8 @@ class IterableDataset(Dataset[Item]):
     """What is iterated over: __iter__."""
 
     def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(
-            with_location(f"{type(self).__name__}: subclasses of IterableDataset have __iter__.")
+        raise not_implemented(
+            f"{type(self).__name__}: subclasses of IterableDataset have __iter__."
         )
 
     def __add__(self, other: Any) -> Any:
@@ -59,13 +59,11 @@ class StackDataset(Dataset[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if bool(args) == bool(kwargs):
-            raise ValueError(
-                with_location("StackDataset: datasets by position or by name are required.")
-            )
+            raise value_error("StackDataset: datasets by position or by name are required.")
         self.datasets: Any = args or kwargs
         lengths = {len(x) for x in args or kwargs.values()}
         if len(lengths) != 1:
-            raise ValueError(with_location("Size mismatch between datasets"))
+            raise value_error("Size mismatch between datasets")
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(self.datasets, dict):
@@ -92,9 +90,7 @@ class ConcatDataset(Dataset[Any]):
     def __getitem__(self, index: int) -> Any:
         if index < 0:
             if -index > len(self):
-                raise ValueError(
-                    with_location("absolute value of index should not exceed dataset length")
-                )
+                raise value_error("absolute value of index should not exceed dataset length")
             index += len(self)
         place = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[place - 1] if place else 0
@@ -134,19 +130,15 @@ def random_split(dataset: Any, lengths: Sequence[Any], generator: Any = None) ->
     sizes = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         if any(not 0 <= part <= 1 for part in sizes):
-            raise ValueError(
-                with_location(f"random_split: the fractions {sizes} are not in [0, 1].")
-            )
+            raise value_error(f"random_split: the fractions {sizes} are not in [0, 1].")
         counts = [math.floor(len(dataset) * part) for part in sizes]
         for i in range(len(dataset) - sum(counts)):
             counts[i % len(counts)] += 1
         sizes = counts
     if sum(sizes) != len(dataset):
-        raise ValueError(
-            with_location(
-                "Sum of input lengths does not equal the length of the input dataset! "
-                f"({sum(sizes)} and {len(dataset)})"
-            )
+        raise value_error(
+            "Sum of input lengths does not equal the length of the input dataset! "
+            f"({sum(sizes)} and {len(dataset)})"
         )
     order = permutation(sum(sizes), generator)
     ends = itertools.accumulate(sizes)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch.calling import functions
 from composit.torch.functions.random import Generator
 from composit.torch.utils.data.samplers import Sampler
@@ -21,17 +21,13 @@ class DistributedSampler(Sampler):
         shuffle: bool = True, seed: int = 0, drop_last: bool = False,
     ) -> None:  # fmt: skip
         if num_replicas is None or rank is None:
-            raise RuntimeError(
-                with_location(
-                    "DistributedSampler: processes that train together are not built. num_replicas "
-                    "and rank are required."
-                )
+            raise runtime_error(
+                "DistributedSampler: processes that train together are not built. num_replicas "
+                "and rank are required."
             )
         if rank >= num_replicas or rank < 0:
-            raise ValueError(
-                with_location(f"Invalid rank {rank}, rank should be in the interval "
-                              f"[0, {num_replicas - 1}]")
-            )  # fmt: skip
+            raise value_error(f"Invalid rank {rank}, rank should be in the interval "
+                              f"[0, {num_replicas - 1}]")  # fmt: skip
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.epoch, self.shuffle, self.seed, self.drop_last = 0, shuffle, seed, drop_last
         count = len(dataset)

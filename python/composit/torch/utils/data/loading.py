@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import with_location
+from composit._core import runtime_error, value_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase
 from composit.torch.utils.data.collating import default_collate, default_convert
@@ -161,7 +161,7 @@ class _Workers:
                     waiting[key] = (kind, value)
                 kind, value = waiting.pop(number)
                 if kind == "error":
-                    raise RuntimeError(with_location(f"DataLoader: a worker failed:\n{value}"))
+                    raise runtime_error(f"DataLoader: a worker failed:\n{value}")
                 if kind == "end":
                     ended.add(value)
                 ask()
@@ -181,13 +181,13 @@ class _Workers:
                 dead = [p.pid for p in self.processes if not p.is_alive()]
                 if dead:
                     text = f"DataLoader worker (pid(s) {dead}) exited unexpectedly"
-                    raise RuntimeError(with_location(text)) from None
+                    raise runtime_error(text) from None
                 if self.loader.timeout:
                     text = f"DataLoader timed out after {self.loader.timeout} seconds"
-                    raise RuntimeError(with_location(text)) from None
+                    raise runtime_error(text) from None
                 continue
             if found[0] == -1:
-                raise RuntimeError(with_location(f"DataLoader: a worker failed:\n{found[2]}"))
+                raise runtime_error(f"DataLoader: a worker failed:\n{found[2]}")
             return found
 
     def stop(self) -> None:
@@ -291,4 +291,4 @@ def _check(
         text = "batch_size=None option disables auto-batching and is mutually exclusive with "
         text += "drop_last"
     if text:
-        raise ValueError(with_location(text))
+        raise value_error(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from composit._core import with_location
+from composit._core import not_implemented, value_error
 from composit.torch import calling
 from composit.torch.utils.data.datasets import permutation
 
@@ -19,9 +19,7 @@ class Sampler(Generic[Item]):
         pass
 
     def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError(
-            with_location(f"{type(self).__name__}: subclasses of Sampler implement __iter__.")
-        )
+        raise not_implemented(f"{type(self).__name__}: subclasses of Sampler implement __iter__.")
 
 
 class SequentialSampler(Sampler[int]):
@@ -48,10 +46,8 @@ class RandomSampler(Sampler[int]):
         generator: Any = None,
     ) -> None:  # fmt: skip
         if num_samples is not None and num_samples <= 0:
-            raise ValueError(
-                with_location(f"num_samples should be a positive integer value, but got "
-                              f"num_samples={num_samples}")
-            )  # fmt: skip
+            raise value_error(f"num_samples should be a positive integer value, but got "
+                              f"num_samples={num_samples}")  # fmt: skip
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
 
@@ -100,10 +96,8 @@ class WeightedRandomSampler(Sampler[int]):
         generator: Any = None,
     ) -> None:  # fmt: skip
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(
-                with_location(f"num_samples should be a positive integer value, but got "
-                              f"num_samples={num_samples}")
-            )  # fmt: skip
+            raise value_error(f"num_samples should be a positive integer value, but got "
+                              f"num_samples={num_samples}")  # fmt: skip
         self.weights = calling.functions["as_tensor"](weights).double()
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
@@ -121,10 +115,8 @@ class BatchSampler(Sampler[list[int]]):
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                with_location(f"batch_size should be a positive integer value, but got "
-                              f"batch_size={batch_size}")
-            )  # fmt: skip
+            raise value_error(f"batch_size should be a positive integer value, but got "
+                              f"batch_size={batch_size}")  # fmt: skip
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
