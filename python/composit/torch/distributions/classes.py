@@ -104,8 +104,7 @@ class Categorical(Distribution):
             return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         value = value.long().unsqueeze(-1)
         value, log_pmf = torch.broadcast_tensors(value, self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
@@ -121,29 +120,14 @@ class Categorical(Distribution):
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
-class OneHotCategorical(Distribution):
-    """A class as a vector of zeros and a one."""
+class ByClasses:
+    """The parameters of a distribution that holds a Categorical of them."""
 
     arg_constraints: ClassVar[Any] = {
         "probs": constraints.simplex,
         "logits": constraints.real_vector,
     }
-    support = constraints.one_hot
-    has_enumerate_support = True
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        self._categorical = Categorical(probs, logits)
-        shape, event = self._categorical.batch_shape, self._categorical.param_shape[-1:]
-        super().__init__(shape, event, validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(type(self), _instance)
-        new._categorical = self._categorical.expand(Size(batch_shape))
-        Distribution.__init__(new, Size(batch_shape), self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+    _categorical: Categorical
 
     @property
     def _param(self) -> Any:
@@ -164,6 +148,25 @@ class OneHotCategorical(Distribution):
         """The shape of the parameter that was given."""
         return self._categorical.param_shape
 
+
+class OneHotCategorical(ByClasses, Distribution):
+    """A class as a vector of zeros and a one."""
+
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits)
+        shape, event = self._categorical.batch_shape, self._categorical.param_shape[-1:]
+        super().__init__(shape, event, validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = self._get_checked_instance(type(self), _instance)
+        new._categorical = self._categorical.expand(Size(batch_shape))
+        return self._expanded(new, Size(batch_shape))
+
     @property
     def mean(self) -> Any:
         return self.probs
@@ -182,8 +185,7 @@ class OneHotCategorical(Distribution):
         return neural.one_hot(drawn, self._categorical._num_events).to(self.probs)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Any:
@@ -206,13 +208,9 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return drawn + (self._categorical.probs - self._categorical.probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(ByClasses, Distribution):
     """How often each class came in `total_count` draws."""
 
-    arg_constraints: ClassVar[Any] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
     total_count: int
 
     def __init__(
@@ -232,28 +230,11 @@ class Multinomial(Distribution):
         new.total_count = self.total_count
         new._categorical = self._categorical.expand(Size(batch_shape))
         new._binomial = Binomial(total_count=self.total_count, probs=new.probs)
-        Distribution.__init__(new, Size(batch_shape), self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, Size(batch_shape))
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:  # type: ignore[override]
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Any:
@@ -280,8 +261,7 @@ class Multinomial(Distribution):
         return n * of_classes - torch.lgamma(n + 1) + of_counts
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         log_factorials = torch.lgamma(value + 1).sum(-1)
         # A class that cannot come, and did not, counts for nothing.

@@ -49,9 +49,7 @@ class Independent(Distribution):
             batch_shape + self._event_shape[: self.reinterpreted_batch_ndims]
         )
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
-        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch_shape)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
@@ -152,9 +150,7 @@ class TransformedDistribution(Distribution):
             shape[: len(shape) - len(self.base_dist.event_shape)]
         )  # fmt: skip
         new.transforms = self.transforms
-        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch_shape)
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:  # type: ignore[override]
@@ -270,10 +266,7 @@ class MixtureSameFamily(Distribution):
         )
         new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
         new._num_component, new._event_ndims = self._num_component, self._event_ndims
-        event_shape = new._component_distribution.event_shape
-        Distribution.__init__(new, batch_shape, event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, batch_shape)
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]

@@ -24,6 +24,7 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
+    _made_of: tuple[str, ...]  # the attributes that are the arguments of its class
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -65,6 +66,9 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
+        for owner in type(self).__mro__:
+            if "_made_of" in owner.__dict__:
+                return owner(*map(self.__getattribute__, self._made_of), cache_size=cache_size)
         raise not_implemented(f"{type(self)}.with_cache is not implemented")
 
     def __eq__(self, other: object) -> bool:
@@ -178,6 +182,8 @@ class _InverseTransform(Transform):
 class ComposeTransform(Transform):
     """Transforms one after the other."""
 
+    _made_of = ("parts",)
+
     def __init__(self, parts: Sequence[Any], cache_size: int = 0) -> None:
         if cache_size:
             parts = [part.with_cache(cache_size) for part in parts]
@@ -235,11 +241,6 @@ class ComposeTransform(Transform):
             inv._inv = weakref.ref(self)
         return inv
 
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return ComposeTransform(self.parts, cache_size=cache_size)
-
     def __call__(self, x: Any) -> Any:
         for part in self.parts:
             x = part(x)
@@ -281,19 +282,14 @@ identity_transform = ComposeTransform([])
 class IndependentTransform(Transform):
     """A transform whose last dimensions are treated as one event."""
 
+    _made_of = ("base_transform", "reinterpreted_batch_ndims")
+
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
     ) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return IndependentTransform(
-            self.base_transform, self.reinterpreted_batch_ndims, cache_size=cache_size
-        )
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
@@ -375,6 +371,8 @@ class _Several(Transform):
 class CatTransform(_Several):
     """A transform for each part of given lengths along a dimension."""
 
+    _made_of = ("transforms", "dim", "lengths")
+
     def __init__(
         self, tseq: Sequence[Any], dim: int = 0, lengths: Any = None, cache_size: int = 0
     ) -> None:
@@ -392,11 +390,6 @@ class CatTransform(_Several):
     def length(self) -> int:
         """The sum of the lengths."""
         return sum(self.lengths)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
     def _parts(self, value: Any) -> list[Any]:
         return list(value.split(self.lengths, self.dim))
@@ -429,15 +422,12 @@ class CatTransform(_Several):
 class StackTransform(_Several):
     """A transform for each slice along a dimension."""
 
+    _made_of = ("transforms", "dim")
+
     def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.dim = dim
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return StackTransform(self.transforms, self.dim, cache_size)
 
     def _parts(self, value: Any) -> list[Any]:
         return [value.select(self.dim, i) for i in range(value.size(self.dim))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from composit._core import not_implemented, value_error
@@ -118,15 +119,15 @@ def _simple(
 class _Bounded(Constraint):
     """A constraint by bounds, which are numbers or tensors."""
 
-    def __init__(self, **bounds: Any) -> None:
-        self.__dict__.update(bounds)
-        self._bounds = bounds
-
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value}" for name, value in self._bounds.items())
+        shown = ", ".join(f"{name}={value}" for name, value in self.__dict__.items())
         return f"{type(self).__name__[1:]}({shown})"
 
 
+_of_bounds = dataclass(eq=False, repr=False)
+
+
+@_of_bounds
 class _IntegerInterval(_Bounded):
     """Integers from lower_bound to upper_bound."""
 
@@ -134,96 +135,79 @@ class _IntegerInterval(_Bounded):
     lower_bound: Any
     upper_bound: Any
 
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
-
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
+@_of_bounds
 class _IntegerGreaterThan(_Bounded):
     """Integers from lower_bound on."""
 
     is_discrete = True
     lower_bound: Any
 
-    def __init__(self, lower_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
+@_of_bounds
 class _IntegerLessThan(_Bounded):
     """Integers up to upper_bound."""
 
     is_discrete = True
     upper_bound: Any
 
-    def __init__(self, upper_bound: Any) -> None:
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
+@_of_bounds
 class _GreaterThan(_Bounded):
     """Numbers above lower_bound."""
 
     lower_bound: Any
 
-    def __init__(self, lower_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value: Any) -> Any:
         return self.lower_bound < value
 
 
+@_of_bounds
 class _GreaterThanEq(_Bounded):
     """Numbers from lower_bound on."""
 
     lower_bound: Any
 
-    def __init__(self, lower_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value: Any) -> Any:
         return self.lower_bound <= value
 
 
+@_of_bounds
 class _LessThan(_Bounded):
     """Numbers below upper_bound."""
 
     upper_bound: Any
 
-    def __init__(self, upper_bound: Any) -> None:
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, value: Any) -> Any:
         return value < self.upper_bound
 
 
+@_of_bounds
 class _Interval(_Bounded):
     """Numbers from lower_bound to upper_bound."""
 
     lower_bound: Any
     upper_bound: Any
 
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
-
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
+@_of_bounds
 class _HalfOpenInterval(_Bounded):
     """Numbers from lower_bound, before upper_bound."""
 
     lower_bound: Any
     upper_bound: Any
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)

@@ -70,11 +70,6 @@ class _ByProbability(Distribution):
         """The shape of the parameter that was given."""
         return self._param.size()
 
-    def _checked(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
-        return value
-
 
 def _cross_entropy(logits: Any, value: Any) -> Any:
     return neural.binary_cross_entropy_with_logits(logits, value, reduction="none")
@@ -448,8 +443,7 @@ class Poisson(ExponentialFamily):
             return torch.poisson(self.rate.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         rate, value = broadcast_all(self.rate, value)
         return torch.xlogy(value, rate) - rate - torch.lgamma(value + 1)
 

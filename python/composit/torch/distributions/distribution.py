@@ -106,7 +106,11 @@ class Distribution:
                 own = self._event_dims.get(name, max(kept, 0))
                 new.__dict__[name] = value.expand(shape + value.shape[value.dim() - own :])
         self._expand_more(new, shape)
-        Distribution.__init__(new, shape, self._event_shape, validate_args=False)
+        return self._expanded(new, shape)
+
+    def _expanded(self, new: Any, batch_shape: Size) -> Any:
+        """`new`, whose parameters are expanded, with its shapes."""
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 
@@ -157,6 +161,11 @@ class Distribution:
         if not isinstance(sample_shape, Size):
             sample_shape = Size(sample_shape)
         return Size(sample_shape + self._batch_shape + self._event_shape)
+
+    def _checked(self, value: Any) -> Any:
+        if self._validate_args:
+            self._validate_sample(value)
+        return value
 
     def _validate_sample(self, value: Any) -> None:
         """ValueError unless the value can be one of the distribution's."""

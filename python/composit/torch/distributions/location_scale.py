@@ -34,10 +34,13 @@ class _LocationScale(Distribution):
         shape = Size() if is_number else self.loc.shape
         super().__init__(shape, validate_args=validate_args)
 
-    def _checked(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
-        return value
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
 
     def _standardised(self, value: Any) -> Any:
         return (self._checked(value) - self.loc) / self.scale
@@ -47,14 +50,6 @@ class Normal(_LocationScale, ExponentialFamily):
     """The normal distribution of a mean `loc` and a standard deviation `scale`."""
 
     _mean_carrier_measure = 0
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:
@@ -98,14 +93,6 @@ class Laplace(_LocationScale):
     """The density exp(-|x - loc| / scale) / (2 scale)."""
 
     @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
-
-    @property
     def variance(self) -> Any:
         return 2 * self.scale.pow(2)
 
@@ -141,10 +128,6 @@ class Cauchy(_LocationScale):
     @property
     def mean(self) -> Any:
         return torch.full_like(self.loc, math.nan)
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -205,8 +188,7 @@ class StudentT(Distribution):
         return self.loc + self.scale * x * torch.rsqrt(z / self.df)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         y = (value - self.loc) / self.scale
         return (
             -0.5 * (self.df + 1) * torch.log1p(y**2 / self.df)
@@ -269,14 +251,12 @@ class Uniform(Distribution):
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         is_inside = self.low.le(value) & self.high.gt(value)
         return torch.log(is_inside.type_as(self.low)) - torch.log(self.high - self.low)
 
     def cdf(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
@@ -301,8 +281,7 @@ class VonMises(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         k = self.concentration
         log_bessel = special.i0e(k).log() + k
         return k * torch.cos(value - self.loc) - log_2pi - log_bessel

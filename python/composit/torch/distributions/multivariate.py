@@ -152,8 +152,7 @@ class MultivariateNormal(_ByCovariance, Distribution):
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, noise)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         factor = self._unbroadcasted_scale_tril
         length = _mahalanobis(factor, value - self.loc)
         return -0.5 * (self._event_shape[0] * log_2pi + length) - _log_diagonal(factor)
@@ -280,8 +279,7 @@ class LowRankMultivariateNormal(Distribution):
         )
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         factor, diagonal = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
         difference = value - self.loc
         length = _low_rank_mahalanobis(factor, diagonal, difference, self._capacitance_tril)
@@ -376,8 +374,7 @@ class Wishart(_ByCovariance, ExponentialFamily):
         return factor @ factor.mT
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         nu, p = self.df, self._event_shape[-1]
         factor = self._unbroadcasted_scale_tril
         solved = torch.cholesky_solve(value, factor.expand(value.shape))
@@ -459,8 +456,7 @@ class LKJCholesky(Distribution):
             return w + torch.diag_embed(rest)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = torch.arange(2, self.dim + 1, device=self.concentration.device)
         order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - order

@@ -48,13 +48,11 @@ class Exponential(ExponentialFamily):
         return self.rate.new_empty(shape).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value: Any) -> Any:
@@ -107,8 +105,7 @@ class Gamma(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return (
             torch.xlogy(self.concentration, self.rate)
             + torch.xlogy(self.concentration - 1, value)
@@ -117,8 +114,7 @@ class Gamma(Distribution):
         )
 
     def cdf(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return torch.igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
@@ -150,9 +146,7 @@ class Chi2(Gamma):
         shape = Size(batch_shape)
         new.concentration = self.concentration.expand(shape)
         new.rate = self.rate.expand(shape)
-        Distribution.__init__(new, shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, shape)
 
     @property
     def df(self) -> Any:
@@ -182,8 +176,7 @@ class Dirichlet(ExponentialFamily):
         return torch._sample_dirichlet(self.concentration.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return (
             torch.xlogy(self.concentration - 1.0, value).sum(-1)
             + torch.lgamma(self.concentration.sum(-1))
@@ -249,9 +242,7 @@ class Beta(ExponentialFamily):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._get_checked_instance(Beta, _instance)
         new._dirichlet = self._dirichlet.expand(Size(batch_shape))
-        Distribution.__init__(new, Size(batch_shape), validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(new, Size(batch_shape))
 
     @property
     def mean(self) -> Any:
@@ -270,8 +261,7 @@ class Beta(ExponentialFamily):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Any:
@@ -333,8 +323,7 @@ class FisherSnedecor(Distribution):
         return (x1.clamp(min=tiny) / x2.clamp(min=tiny)).clamp(min=tiny)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         half1, half2 = self.df1 * 0.5, self.df2 * 0.5
         ratio = self.df1 / self.df2
         log_beta = half1.lgamma() + half2.lgamma() - (half1 + half2).lgamma()
@@ -384,16 +373,14 @@ class GeneralizedPareto(Distribution):
         return self.icdf(torch.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         y, k = (value - self.loc) / self.scale, self._safe
         general = -(1 / k + torch.ones_like(self.scale)) * torch.log1p(k * y)
         return -self.scale.log() + torch.where(self._is_exponential, -y, general)
 
     def log_survival_function(self, value: Any) -> Any:
         """The logarithm of 1 - cdf."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         y, k = (value - self.loc) / self.scale, self._safe
         return torch.where(self._is_exponential, -y, -torch.log1p(k * y) / k)
 

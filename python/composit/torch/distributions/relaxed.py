@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from composit.torch.distributions import constraints
-from composit.torch.distributions.classes import Categorical
+from composit.torch.distributions.classes import ByClasses, Categorical
 from composit.torch.distributions.composed import TransformedDistribution
 from composit.torch.distributions.discrete import _ByProbability
 from composit.torch.distributions.distribution import Distribution
@@ -49,7 +49,29 @@ class LogitRelaxedBernoulli(_ByProbability):
         return log_temperature + difference - 2 * difference.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Relaxed:
+    """The parameters of the distribution that is transformed."""
+
+    has_rsample = True
+    base_dist: Any
+
+    @property
+    def temperature(self) -> Any:
+        """How far draws are from the corners."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Any:
+        """The logits of the probabilities."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self.base_dist.probs
+
+
+class RelaxedBernoulli(_Relaxed, TransformedDistribution):
     """A number in (0, 1), near 0 or 1 where the temperature is low."""
 
     arg_constraints: ClassVar[Any] = {
@@ -57,8 +79,6 @@ class RelaxedBernoulli(TransformedDistribution):
         "logits": constraints.real,
     }
     support = constraints.unit_interval
-    has_rsample = True  # type: ignore[assignment]
-    base_dist: Any
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None,
@@ -71,29 +91,10 @@ class RelaxedBernoulli(TransformedDistribution):
         new = self._get_checked_instance(RelaxedBernoulli, _instance)
         return super().expand(batch_shape, _instance=new)
 
-    @property
-    def temperature(self) -> Any:
-        """How far draws are from the corners."""
-        return self.base_dist.temperature
 
-    @property
-    def logits(self) -> Any:
-        """The log-odds of the probability."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probability."""
-        return self.base_dist.probs
-
-
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(ByClasses, Distribution):
     """The logarithms of a relaxed one-hot vector."""
 
-    arg_constraints: ClassVar[Any] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
     support = constraints.real_vector
     has_rsample = True
 
@@ -110,24 +111,7 @@ class ExpRelaxedCategorical(Distribution):
         new = self._get_checked_instance(ExpRelaxedCategorical, _instance)
         new.temperature = self.temperature
         new._categorical = self._categorical.expand(Size(batch_shape))
-        Distribution.__init__(new, Size(batch_shape), self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
+        return self._expanded(new, Size(batch_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -138,8 +122,7 @@ class ExpRelaxedCategorical(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         count = self._categorical._num_events
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         temperature = torch.as_tensor(self.temperature, dtype=logits.dtype)
         log_scale = math.lgamma(float(count)) - temperature.log().mul(-(count - 1))
@@ -147,7 +130,7 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + log_scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed, TransformedDistribution):
     """Probabilities near a one-hot vector where the temperature is low."""
 
     arg_constraints: ClassVar[Any] = {
@@ -155,8 +138,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         "logits": constraints.real_vector,
     }
     support = constraints.simplex
-    has_rsample = True  # type: ignore[assignment]
-    base_dist: Any
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None,
@@ -168,21 +149,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._get_checked_instance(RelaxedOneHotCategorical, _instance)
         return super().expand(batch_shape, _instance=new)
-
-    @property
-    def temperature(self) -> Any:
-        """How far draws are from the corners."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs
 
 
 __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli",

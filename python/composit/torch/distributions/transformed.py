@@ -98,14 +98,12 @@ class _Folded:
         return torch.zeros_like(self.scale)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         found = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, found, torch.full_like(found, -math.inf))
 
     def cdf(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Any) -> Any:
@@ -181,8 +179,7 @@ class Gumbel(TransformedDistribution):
         super().__init__(base, transforms, validate_args=validate_args)
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 

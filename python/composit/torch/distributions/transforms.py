@@ -31,6 +31,8 @@ from composit.torch.distributions.utils import (
 class ReshapeTransform(Transform):
     """Another shape of the last dimensions."""
 
+    _made_of = ("in_shape", "out_shape")
+
     bijective = True
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
@@ -48,11 +50,6 @@ class ReshapeTransform(Transform):
     def codomain(self) -> Any:
         """Real, with the dimensions of out_shape."""
         return constraints.independent(constraints.real, len(self.out_shape))
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
 
     def _call(self, x: Any) -> Any:
         return x.reshape(x.shape[: x.dim() - len(self.in_shape)] + self.out_shape)
@@ -101,6 +98,8 @@ class ExpTransform(_Same):
 class PowerTransform(Transform):
     """y = x ** exponent, for positive x."""
 
+    _made_of = ("exponent",)
+
     domain = constraints.positive
     codomain = constraints.positive
     bijective = True
@@ -108,11 +107,6 @@ class PowerTransform(Transform):
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         (self.exponent,) = broadcast_all(exponent)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return PowerTransform(self.exponent, cache_size=cache_size)
 
     @lazy_property
     def sign(self) -> Any:  # type: ignore[override]
@@ -214,6 +208,8 @@ class AbsTransform(_Same):
 class AffineTransform(Transform):
     """y = loc + scale * x."""
 
+    _made_of = ("loc", "scale", "event_dim")
+
     bijective = True
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
@@ -239,11 +235,6 @@ class AffineTransform(Transform):
     def codomain(self) -> Any:
         """Real."""
         return self._constraint()
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -431,6 +422,8 @@ class PositiveDefiniteTransform(_Same):
 class CumulativeDistributionTransform(Transform):
     """y = the distribution's cdf at x."""
 
+    _made_of = ("distribution",)
+
     bijective = True
     codomain = constraints.unit_interval
     sign = +1
@@ -452,11 +445,6 @@ class CumulativeDistributionTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         return self.distribution.log_prob(x)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        if self._cache_size == cache_size:
-            return self
-        return CumulativeDistributionTransform(self.distribution, cache_size=cache_size)
 
 
 __all__ = [
