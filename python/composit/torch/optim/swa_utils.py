@@ -156,8 +156,10 @@ class SWALR(LRScheduler):
         groups = optimizer.param_groups
         rates = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(groups)
         if len(rates) != len(groups):
-            raise value_error(f"swa_lr must have the same length as optimizer.param_groups: swa_lr "
-                              f"has {len(rates)}, optimizer.param_groups has {len(groups)}")  # fmt: skip
+            raise value_error(
+                f"swa_lr must have the same length as optimizer.param_groups: swa_lr "
+                f"has {len(rates)}, optimizer.param_groups has {len(groups)}"
+            )
         for group, rate in zip(groups, rates):
             group["swa_lr"] = rate
         self.anneal_epochs, self._is_cosine = anneal_epochs, anneal_strategy == "cos"
