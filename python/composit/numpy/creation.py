@@ -170,19 +170,24 @@ def _check_depth(value: Any, most: int) -> None:
         )
 
 
+def _filled(
+    function: str, shape: tuple[int, ...], dtype: Any, order: str, like: Any, name: str | None
+) -> LazyTensor:
+    _layout(function, order, "CF")
+    _arguments.check_like(function, like)
+    try:
+        return getattr(_c, function)(shape, dtype, name or "")
+    except TypeError as refusal:
+        return _by_numpy.created(function, refusal, shape, dtype=dtype, order=order)
+
+
 @devices.placing
 def zeros(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros; float64 unless dtype is given."""
-    shape = _shape(shape)
-    _layout("zeros", order, "CF")
-    _arguments.check_like("zeros", like)
-    try:
-        return _c.zeros(shape, dtype, name or "")
-    except TypeError as refusal:
-        return _by_numpy.created("zeros", refusal, shape, dtype=dtype, order=order)
+    return _filled("zeros", _shape(shape), dtype, order, like, name)
 
 
 @devices.placing
@@ -191,13 +196,7 @@ def ones(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones; float64 unless dtype is given."""
-    shape = _shape(shape)
-    _layout("ones", order, "CF")
-    _arguments.check_like("ones", like)
-    try:
-        return _c.ones(shape, dtype, name or "")
-    except TypeError as refusal:
-        return _by_numpy.created("ones", refusal, shape, dtype=dtype, order=order)
+    return _filled("ones", _shape(shape), dtype, order, like, name)
 
 
 @devices.placing
@@ -206,13 +205,7 @@ def empty(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros: composit has no uninitialised values."""
-    shape = _shape(shape)
-    _layout("empty", order, "CF")
-    _arguments.check_like("empty", like)
-    try:
-        return _c.empty(shape, dtype, name or "")
-    except TypeError as refusal:
-        return _by_numpy.created("empty", refusal, shape, dtype=dtype, order=order)
+    return _filled("empty", _shape(shape), dtype, order, like, name)
 
 
 def _surely_fits(value: float, dtype: Any) -> bool:
@@ -244,17 +237,21 @@ def full(
         return _by_numpy.created("full", refusal, shape, fill_value, dtype=dtype, order=order)
 
 
+def _filled_like(function: str, a: Any, dtype: Any, order: str, shape: Any) -> LazyTensor:
+    _layout(function, order)
+    try:
+        return getattr(_c, function)(a, dtype, None if shape is None else _shape(shape))
+    except TypeError as refusal:
+        return _by_numpy.created(function, refusal, a, dtype=dtype, shape=shape)
+
+
 @devices.placing_like
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of a's shape and dtype; a is not computed."""
-    _layout("zeros_like", order)
-    try:
-        return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
-    except TypeError as refusal:
-        return _by_numpy.created("zeros_like", refusal, a, dtype=dtype, shape=shape)
+    return _filled_like("zeros_like", a, dtype, order, shape)
 
 
 @devices.placing_like
@@ -263,11 +260,7 @@ def ones_like(
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones of a's shape and dtype; a is not computed."""
-    _layout("ones_like", order)
-    try:
-        return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
-    except TypeError as refusal:
-        return _by_numpy.created("ones_like", refusal, a, dtype=dtype, shape=shape)
+    return _filled_like("ones_like", a, dtype, order, shape)
 
 
 @devices.placing_like
@@ -276,11 +269,7 @@ def empty_like(
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of the prototype's shape and dtype."""
-    _layout("empty_like", order)
-    try:
-        return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
-    except TypeError as refusal:
-        return _by_numpy.created("empty_like", refusal, prototype, dtype=dtype, shape=shape)
+    return _filled_like("empty_like", prototype, dtype, order, shape)
 
 
 @devices.placing_like
