@@ -7,6 +7,7 @@ void bind_aten(nanobind::module_& module) {
     bind_aten_images(module);
     bind_aten_losses(module);
     bind_aten_optimizers(module);
+    bind_aten_places(module);
     bind_aten_reductions(module);
     bind_aten_schedulers(module);
     bind_aten_special(module);

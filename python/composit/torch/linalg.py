@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import nn
+import composit._core as _core
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
@@ -15,6 +15,7 @@ from composit.torch.calling import define
 from composit.torch.named_results import pair
 
 LinAlgError = np.linalg.LinAlgError
+_aten = _core.aten
 _l = cnp.linalg
 
 
@@ -110,22 +111,10 @@ def _eigvalsh(A: Any, UPLO: str = "L") -> Any:
     return _l.eigvalsh(A, UPLO)
 
 
-def reflected(input: Any, tau: Any) -> Any:
-    """The product of Householder reflections, whose vectors are below the diagonal: square."""
-    rows = input.shape[-2]
-    product = cnp.broadcast_to(cnp.eye(rows, dtype=input.dtype), (*input.shape[:-2], rows, rows))
-    for k in range(tau.shape[-1]):
-        tail = cnp.where(np.arange(rows) > k, input[..., k], np.arange(rows) == k)
-        vector = cnp.astype(tail, input.dtype)[..., None]
-        scaled = tau[..., k, None, None] * cnp.matmul(product, vector)
-        product = product - cnp.matmul(scaled, adjoint(vector))
-    return product
-
-
 @_linalg("householder_product")
 def householder_product_of(input: Any, tau: Any) -> Any:
     """The first columns of the product of Householder reflections."""
-    return reflected(input, tau)[..., : input.shape[-1]]
+    return _aten.householder_product(input, tau)[..., : input.shape[-1]]
 
 
 @_linalg("inv")
@@ -143,99 +132,37 @@ def _inv_ex(A: Any, *, check_errors: bool = False) -> Any:
 @_linalg("lstsq")
 def _lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """What minimises |A x - b|, for matrices of full rank."""
-    rows, columns = input.shape[-2:]
-    if rows >= columns:
-        q, r = _l.qr(input)
-        found = _l.solve(r, cnp.matmul(adjoint(q), b))
-    else:
-        q, r = _l.qr(adjoint(input))
-        found = cnp.matmul(q, _l.solve(adjoint(r), b))
-    residuals = cnp.zeros((0,), input.dtype)
-    if rows > columns:
-        residuals = cnp.sum(cnp.abs(cnp.matmul(input, found) - b) ** 2, axis=-2)
+    found, residuals = _aten.lstsq(input, b)
     empty = cnp.zeros((0,), input.dtype)
-    rank = cnp.full(tuple(input.shape[:-2]), min(rows, columns), "int64")
+    rank = cnp.full(tuple(input.shape[:-2]), min(input.shape[-2:]), "int64")
     fields = ("solution", "residuals", "rank", "singular_values")
     return pair("linalg_lstsq", *fields)(found, residuals, rank, empty)
-
-
-def _eliminated(A: Any) -> tuple[Any, Any]:
-    """LU in one matrix by rows, and which row was taken for each, by Gauss with pivots."""
-    rows, columns = A.shape[-2:]
-    numbers = np.arange(rows)
-    order = cnp.broadcast_to(cnp.asarray(numbers), tuple(A.shape[:-1]))
-    pivots = []
-    for k in range(min(rows, columns)):
-        candidates = cnp.where(numbers >= k, cnp.abs(A[..., k]), -1)
-        best = cnp.argmax(candidates, axis=-1)[..., None]
-        pivots.append(best + 1)
-        swapped = cnp.where(numbers == k, best, cnp.where(cnp.equal(numbers, best), k, numbers))
-        A = cnp.take_along_axis(A, swapped[..., None], axis=-2)
-        order = cnp.take_along_axis(order, swapped, axis=-1)
-        pivot = A[..., k, k][..., None]
-        divided = A[..., k] / cnp.where(cnp.equal(pivot, 0), cnp.ones((), A.dtype), pivot)
-        factor = cnp.where(numbers > k, divided, cnp.zeros((), A.dtype))
-        row = cnp.where(np.arange(columns) > k, A[..., k, :], cnp.zeros((), A.dtype))
-        A = A - factor[..., None] * row[..., None, :]
-        column = cnp.where(numbers > k, factor, A[..., k])
-        A = cnp.where(np.arange(columns) == k, column[..., None], A)
-    found = cnp.concatenate(pivots, axis=-1) if pivots else order[..., :0]
-    return A, (cnp.astype(found, "int32"), order)
 
 
 @_linalg("lu_factor")
 def lu_factor_of(A: Any, *, pivot: bool = True) -> Any:
     """L and U in one matrix, and the pivots from 1."""
-    lu, (pivots, _) = _eliminated(A)
-    return pair("linalg_lu_factor", "LU", "pivots")(lu, pivots)
+    return pair("linalg_lu_factor", "LU", "pivots")(*_aten.lu_factor(A)[:2])
 
 
 @_linalg("lu_factor_ex")
 def _lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """lu_factor, and 0 for each matrix."""
-    lu, (pivots, _) = _eliminated(A)
-    return pair("linalg_lu_factor_ex", "LU", "pivots", "info")(lu, pivots, _info(A))
-
-
-def split_lu(lu: Any) -> tuple[Any, Any]:
-    """L and U of one matrix."""
-    rows, columns = lu.shape[-2:]
-    least = min(rows, columns)
-    lower = cnp.tril(lu[..., :least], -1) + cnp.eye(rows, least, dtype=lu.dtype)
-    return lower, cnp.triu(lu[..., :least, :])
+    return pair("linalg_lu_factor_ex", "LU", "pivots", "info")(*_aten.lu_factor(A)[:2], _info(A))
 
 
 @_linalg("lu")
 def _lu(A: Any, *, pivot: bool = True) -> Any:
     """P, L and U with P @ L @ U = A."""
-    lu, (_, order) = _eliminated(A)
-    lower, upper = split_lu(lu)
-    rows = A.shape[-2]
-    permutation = cnp.astype(cnp.equal(np.arange(rows)[:, None], order[..., None, :]), A.dtype)
-    return pair("linalg_lu", "P", "L", "U")(permutation, lower, upper)
-
-
-def order_of(pivots: Any, rows: int) -> Any:
-    """The order of rows that pivots say, from 0."""
-    numbers = np.arange(rows)
-    order = cnp.broadcast_to(cnp.asarray(numbers), (*pivots.shape[:-1], rows))
-    for k in range(pivots.shape[-1]):
-        best = cnp.astype(pivots[..., k], "int64")[..., None] - 1
-        swapped = cnp.where(numbers == k, best, cnp.where(cnp.equal(numbers, best), k, numbers))
-        order = cnp.take_along_axis(order, swapped, axis=-1)
-    return order
+    lu, _, order = _aten.lu_factor(A)
+    permutation = _aten.permutation_of(order, A.dtype)
+    return pair("linalg_lu", "P", "L", "U")(permutation, *_aten.split_lu(lu))
 
 
 @_linalg("lu_solve")
 def lu_solve_of(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """X with A @ X = B, or X @ A = B, from A's lu_factor."""
-    lower, upper = split_lu(LU)
-    order = order_of(pivots, LU.shape[-2])
-    inverse = cnp.argsort(order, axis=-1)
-    whole = cnp.take_along_axis(cnp.matmul(lower, upper), inverse[..., None], axis=-2)
-    if adjoint:
-        whole = cnp.conj(turned(whole))
-    return _l.solve(whole, B) if left else turned(_l.solve(turned(whole), turned(B)))
+    return _aten.lu_solve(LU, pivots, B, left, adjoint)
 
 
 @_linalg("matmul")
@@ -244,24 +171,10 @@ def _matmul(input: Any, other: Any) -> Any:
     return cnp.matmul(input, other)
 
 
-# Taylor's polynomial of this degree is exact to float64 for matrices whose norm is at most 1/2;
-# larger ones are halved, and what comes of them squared, at most so often: beyond, all overflows.
-_DEGREE, _HALVINGS = 18, 16
-
-
 @_linalg("matrix_exp")
 def matrix_exp_of(A: Any) -> Any:
     """e to the power of a matrix: Taylor's series of a matrix halved until it is small, squared."""
-    size = cnp.max(cnp.sum(cnp.abs(nn.stop_gradient(A)), axis=-2), axis=-1)[..., None, None]
-    halvings = cnp.ceil(cnp.log2(cnp.maximum(2 * size, 1)))
-    x = A * cnp.astype(cnp.exp2(-halvings), A.dtype)
-    unit = cnp.broadcast_to(cnp.eye(A.shape[-1], dtype=A.dtype), tuple(A.shape))
-    total = unit
-    for n in range(_DEGREE, 0, -1):
-        total = unit + cnp.matmul(x, total) / n
-    for k in range(_HALVINGS):
-        total = cnp.where(halvings > k, cnp.matmul(total, total), total)
-    return total
+    return _aten.matrix_exp(A)
 
 
 @_linalg("matrix_norm")
@@ -284,12 +197,7 @@ def _matrix_rank(
     A: Any, tol: Any = None, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
 ) -> Any:
     """How many singular values are above the tolerance."""
-    values = _l.svdvals(A)
-    largest = cnp.max(values, axis=-1, keepdims=True)
-    if rtol is None:
-        rtol = 0.0 if atol is not None else max(A.shape[-2:]) * np.finfo(A.dtype).eps
-    bound = cnp.maximum(largest * rtol, 0.0 if atol is None else atol) if tol is None else tol
-    return cnp.sum(cnp.astype(cnp.greater(values, bound), "int64"), axis=-1)
+    return _aten.matrix_rank(A, tol, atol, rtol)
 
 
 @_linalg("multi_dot")
@@ -315,16 +223,7 @@ def pinv_of(
     A: Any, rcond: Any = None, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
 ) -> Any:
     """The pseudo-inverse."""
-    rtol = rcond if rtol is None else rtol
-    if rtol is None:
-        rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype).eps)
-    u, s, vh = _l.svd(A, full_matrices=False)
-    largest = cnp.max(s, axis=-1, keepdims=True)
-    bound = cnp.maximum(largest * rtol, 0.0 if atol is None else atol)
-    is_kept = cnp.greater(s, bound)
-    inverse = cnp.where(is_kept, 1 / cnp.where(is_kept, s, cnp.ones((), s.dtype)),
-                        cnp.zeros((), s.dtype))  # fmt: skip
-    return cnp.matmul(adjoint(vh) * inverse[..., None, :], adjoint(u))
+    return _aten.pinv(A, atol, rcond if rtol is None else rtol)
 
 
 @_linalg("qr")
@@ -344,10 +243,7 @@ def slogdet_of(A: Any) -> Any:
 @_linalg("solve")
 def solve_of(A: Any, B: Any, *, left: bool = True) -> Any:
     """X with A @ X = B; with left=False X @ A = B. Vectors in batches as torch takes them."""
-    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and tuple(B.shape) == tuple(A.shape[:-1]))
-    if is_vector:
-        return _l.solve(A, B[..., None])[..., 0]
-    return _l.solve(A, B) if left else turned(_l.solve(turned(A), turned(B)))
+    return _aten.solve(A, B, left)
 
 
 @_linalg("solve_ex")
@@ -361,11 +257,7 @@ def solve_triangular_of(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
     """X with A @ X = B, of A's upper or lower triangle."""
-    x = cnp.triu(A) if upper else cnp.tril(A)
-    if unitriangular:
-        is_diagonal = np.eye(A.shape[-1], dtype=bool)
-        x = cnp.where(is_diagonal, cnp.ones((), A.dtype), x)
-    return _l.solve(x, B) if left else turned(_l.solve(turned(x), turned(B)))
+    return _aten.solve_triangular(A, B, upper, left, unitriangular)
 
 
 @_linalg("svd")
@@ -395,12 +287,7 @@ def _tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
 @_linalg("vander")
 def vander_of(x: Any, N: int | None = None) -> Any:
     """Powers from 0 along a new last dimension."""
-    length = x.shape[-1] if N is None else N
-    ones = cnp.ones((*x.shape, 1), x.dtype)
-    if length <= 1:
-        return ones[..., :length]
-    repeated = cnp.broadcast_to(x[..., None], (*x.shape, length - 1))
-    return cnp.concatenate([ones, cnp.cumprod(repeated, axis=-1)], axis=-1)
+    return _aten.vander(x, N)
 
 
 @_linalg("vecdot")

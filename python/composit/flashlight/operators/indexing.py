@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-import numpy as np
-
+import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import cast
 from composit.flashlight.operators.table import operator
+
+_aten = _core.aten
 
 
 @operator("embedding")
@@ -59,7 +59,7 @@ def _put_by_mask(self: Any, mask: Any, values: Any, accumulate: bool) -> Any:
 
 @operator("index_select")
 def _index_select(self, dim, index):
-    return cnp.take(self, cnp.reshape(index, (-1,)), axis=dim) if self.ndim else self
+    return _aten.index_select(self, dim, index)
 
 
 @operator("take")
@@ -69,109 +69,37 @@ def _take(self, index):
 
 @operator("take_along_dim")
 def _take_along_dim(self, indices, dim=None):
-    if dim is None:
-        return cnp.take(cnp.reshape(self, (-1,)), cnp.reshape(indices, (-1,)))
-    return cnp.take_along_axis(self, indices, axis=dim)
-
-
-def _trimmed(x: Any, shape: Any, dim: int) -> Any:
-    """x as far as the shape goes, but for dim."""
-    dim = dim % x.ndim
-    return x[tuple(slice(None) if i == dim else slice(0, n) for i, n in enumerate(shape))]
+    return _aten.take_along_dim(self, indices, dim)
 
 
 @operator("gather")
 def _gather(self, dim, index, *, sparse_grad=False):
-    if not self.ndim:
-        return cnp.broadcast_to(self, index.shape)
-    if not index.ndim:
-        return cnp.reshape(cnp.take(self, index, axis=dim), ())
-    return cnp.take_along_axis(_trimmed(self, index.shape, dim), index, axis=dim)
-
-
-def _rows_of(function: Any) -> Any:
-    """The function for tensors without dimensions, too: those are rows of one."""
-
-    @functools.wraps(function)
-    def row(self: Any, dim: int, index: Any, *values: Any, **options: Any) -> Any:
-        if self.ndim:
-            if not index.ndim and function.__name__ in _BY_GRID:
-                index = cnp.reshape(index, (1,))
-                values = tuple(_row(v) for v in values)
-            return function(self, dim, index, *values, **options)
-        values = tuple(_row(v) for v in values)
-        options = {name: _row(v) for name, v in options.items()}
-        return cnp.reshape(function(_row(self), 0, _row(index), *values, **options), ())
-
-    return row
-
-
-_BY_GRID = ("_scatter", "_scatter_add")
-
-
-def _row(value: Any) -> Any:
-    return cnp.reshape(value, (1,)) if getattr(value, "ndim", 1) == 0 else value
-
-
-def _grid(index: Any, dim: int) -> tuple[Any, ...]:
-    """For each axis where the elements of `index` lie, along dim as it says."""
-    dim = dim % index.ndim
-    along = [
-        np.arange(n).reshape([-1 if i == axis else 1 for i in range(index.ndim)])
-        for axis, n in enumerate(index.shape)
-    ]
-    return tuple(index if axis == dim else places for axis, places in enumerate(along))
+    return _aten.gather(self, dim, index)
 
 
 @operator("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce")
-@_rows_of
 def _scatter(self, dim, index, src=None, *, value=None, reduce=None):
-    source = value if src is None else src
-    if not hasattr(source, "shape"):
-        source = cnp.full(index.shape, source, self.dtype)
-    else:
-        source = source[tuple(slice(0, n) for n in index.shape)]
-    copy = self.copied()
-    if reduce is None:
-        copy[_grid(index, dim)] = source
-    elif reduce == "add":
-        cnp.add.at(copy, _grid(index, dim), source)
-    else:
-        cnp.multiply.at(copy, _grid(index, dim), source)
-    return copy
+    return _aten.scatter(self, dim, index, value if src is None else src, reduce or "")
 
 
 @operator("scatter_add")
-@_rows_of
 def _scatter_add(self, dim, index, src):
-    copy = self.copied()
-    cnp.add.at(copy, _grid(index, dim), src[tuple(slice(0, n) for n in index.shape)])
-    return copy
+    return _aten.scatter(self, dim, index, src, "add")
 
 
 @operator("index_add")
-@_rows_of
 def _index_add(self, dim, index, source, *, alpha=1):
-    copy = self.copied()
-    place = (slice(None),) * (dim % self.ndim) + (index,)
-    cnp.add.at(copy, place, source if alpha == 1 else source * alpha)
-    return copy
+    return _aten.index_add(self, dim, index, source, None if alpha == 1 else alpha)
 
 
 @operator("index_copy")
-@_rows_of
 def _index_copy(self, dim, index, source):
-    copy = self.copied()
-    copy[(slice(None),) * (dim % self.ndim) + (index,)] = source
-    return copy
+    return _aten.index_copy(self, dim, index, source)
 
 
 @operator("index_fill.int_Scalar", "index_fill.int_Tensor")
-@_rows_of
 def _index_fill(self, dim, index, value):
-    copy = self.copied()
-    copy[(slice(None),) * (dim % self.ndim) + (index,)] = cast(value, self.dtype)
-    return copy
+    return _aten.index_copy(self, dim, index, cast(value, self.dtype))
 
 
 @operator("slice_scatter")

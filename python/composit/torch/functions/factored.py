@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import not_implemented, runtime_error, value_error
@@ -16,6 +17,7 @@ from composit.torch.named_results import pair
 
 define(linalg.householder_product_of, "orgqr")
 
+_aten = _core.aten
 
 _Geqrf = pair("geqrf", "a", "tau")
 
@@ -31,7 +33,7 @@ def _geqrf(input: Any) -> Any:
 @torch_function("ormqr")
 def _ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ other, or other @ Q, of the square Q whose reflections geqrf gives; or Q's adjoint."""
-    q = linalg.reflected(input, tau)
+    q = _aten.householder_product(input, tau)
     q = linalg.adjoint(q) if transpose else q
     return cnp.matmul(q, other) if left else cnp.matmul(other, q)
 
@@ -54,14 +56,12 @@ def _lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
     """P, L and U with P @ L @ U = A, from A's lu; empty where they are not asked for."""
-    empty = cnp.zeros((0,), LU_data.dtype)
-    rows = LU_data.shape[-2]
-    lower, upper = linalg.split_lu(LU_data) if unpack_data else (empty, empty)
-    permutation = empty
+    permutation = lower = upper = cnp.zeros((0,), LU_data.dtype)
+    if unpack_data:
+        lower, upper = _aten.split_lu(LU_data)
     if unpack_pivots:
-        order = linalg.order_of(LU_pivots, rows)
-        is_there = cnp.equal(np.arange(rows)[:, None], order[..., None, :])
-        permutation = cnp.astype(is_there, LU_data.dtype)
+        order = _aten.order_of(LU_pivots, LU_data.shape[-2])
+        permutation = _aten.permutation_of(order, LU_data.dtype)
     return pair("lu_unpack", "P", "L", "U")(permutation, lower, upper)
 
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import cast
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of
+
+_aten = _core.aten
 
 
 def from_zero(index: Any, length: int) -> Any:
@@ -98,21 +101,13 @@ def set_item(input: Any, index: Any, value: Any) -> Any:
 @torch_function("masked_scatter", is_inplace=True)
 def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """The elements of source, in order, where the mask is true."""
-    wide = cnp.broadcast_to(mask, tuple(input.shape))
-    line = cnp.reshape(cnp.cumsum(cnp.astype(cnp.reshape(wide, (-1,)), "int64")) - 1, wide.shape)
-    chosen = cnp.take(cnp.reshape(source, (-1,)), cnp.maximum(line, 0), mode="clip")
-    return cnp.where(wide, chosen, input)
+    return _aten.masked_scatter(input, mask, source)
 
 
 @torch_function("put", is_inplace=True)
 def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """source written at places of the flattened tensor."""
-    line = cnp.reshape(input, (-1,)).copied()
-    if accumulate:
-        cnp.add.at(line, index, source)
-    else:
-        line[index] = source
-    return cnp.reshape(line, tuple(input.shape))
+    return _aten.put(input, index, source, accumulate)
 
 
 @torch_function("scatter_reduce", is_inplace=True)
@@ -120,33 +115,6 @@ def scatter_reduce_of(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """src combined ("sum", "prod", "mean", "amax", "amin") with what is where index says."""
-    from composit.flashlight.operators.indexing import _grid
-
-    functions = {"sum": cnp.add, "prod": cnp.multiply, "mean": cnp.add, "amax": cnp.maximum,
-                 "amin": cnp.minimum}  # fmt: skip
-    if reduce not in functions:
-        raise RuntimeError(
-            "reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce)
-        )
-    if not input.ndim:
-        rows = (cnp.reshape(x, (1,)) for x in (input, index, src))
-        first, at, added = rows
-        made = scatter_reduce_of(first, 0, at, added, reduce, include_self=include_self)
-        return cnp.reshape(made, ())
-    axis = axis_of(dim, input.ndim)
-    copy = input.copied()
-    grid = _grid(from_zero(index, input.shape[axis]), axis)
-    if not include_self:
-        is_float = input.dtype.kind == "f"
-        most: Any = np.inf if is_float else np.iinfo(np.dtype(input.dtype)).max
-        least: Any = -np.inf if is_float else np.iinfo(np.dtype(input.dtype)).min
-        first = {"sum": 0, "mean": 0, "prod": 1, "amax": least, "amin": most}[reduce]
-        copy[grid] = cast(first, input.dtype)
-    functions[reduce].at(copy, grid, src[tuple(slice(0, n) for n in index.shape)])
-    if reduce != "mean":
-        return copy
-    start = cnp.ones if include_self else cnp.zeros
-    count = start(tuple(input.shape), input.dtype)
-    cnp.add.at(count, grid, cast(1, input.dtype))
-    count = cnp.maximum(count, cast(1, input.dtype))
-    return copy / count if input.dtype.kind in "fcV" else cnp.floor_divide(copy, count)
+    axis = axis_of(dim, input.ndim) if input.ndim else 0
+    index = from_zero(index, input.shape[axis] if input.ndim else 1)
+    return _aten.scatter_reduce(input, axis, index, src, reduce, include_self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 import composit._core as _core
 from composit import numpy as cnp
 from composit.torch.calling import torch_function
-from composit.torch.functions import indexing
+from composit.torch.functions.arguments import axis_of
+from composit.torch.functions.indexing import from_zero
 from composit.torch.given import constant
 from composit.torch.named_results import pair
 
@@ -125,14 +125,8 @@ def _index_reduce(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """source reduced into places of a dimension: "prod", "mean", "amax" or "amin"."""
-    shape = [1] * source.ndim
-    shape[dim] = -1
-    places = cnp.broadcast_to(cnp.reshape(index, tuple(shape)), tuple(source.shape))
-    return indexing.scatter_reduce_of(input, dim, places, source, reduce, include_self=include_self)
-
-
-_EMPTY = {"sum": 0.0, "mean": 0.0, "max": -math.inf, "min": math.inf, "prod": 1.0}
-_REDUCTIONS = {"sum": "sum", "mean": "sum", "max": "amax", "min": "amin", "prod": "prod"}
+    index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
+    return _aten.index_reduce(input, dim, index, source, reduce, include_self)
 
 
 @torch_function("segment_reduce", is_method=False)
@@ -143,11 +137,6 @@ def _segment_reduce(
     """The rows of data reduced in segments of given lengths, or between offsets: "sum", "mean",
     "max", "min" or "prod"; without initial the mean of none is NaN. Lengths that do not add up to
     the number of rows are refused, unless unsafe."""
-    if reduce not in _REDUCTIONS:
-        raise RuntimeError(
-            f"segment_reduce: unsupported reduction {reduce}. One of {list(_REDUCTIONS)} is "
-            "required."
-        )
     if indices is not None:
         raise RuntimeError(
             "segment_reduce(): indices based reduction is not supported yet. Lengths or offsets "
@@ -163,31 +152,4 @@ def _segment_reduce(
             f"segment_reduce: axis {dim} with segments of shape {tuple(given.shape)}. Axis 0 and "
             "one dimension of segments are built."
         )
-    counts = lengths if offsets is None else offsets[1:] - offsets[:-1]
-    rows = data.shape[0]
-    if not unsafe:
-        values = np.asarray(counts.evaluated())
-        if (values < 0).any() or values.sum() != rows:
-            raise RuntimeError(
-                f"segment_reduce: lengths {values.tolist()} for {rows} rows. Lengths from 0 that "
-                "add up to the number of rows are required."
-            )
-    start = _EMPTY[reduce] if initial is None else initial
-    # Rows beside all segments go to one behind the last.
-    count = counts.shape[0]
-    row = cnp.arange(rows)
-    if offsets is None:
-        places = cnp.searchsorted(cnp.cumsum(lengths), row, side="right")
-    else:
-        places = cnp.searchsorted(offsets, row, side="right") - 1
-        places = cnp.where(places < 0, count, places)
-    places = cnp.broadcast_to(cnp.reshape(places, (-1, *[1] * (data.ndim - 1))), data.shape)
-    found = indexing.scatter_reduce_of(
-        cnp.full((count + 1, *data.shape[1:]), start, data.dtype), 0, places, data,
-        _REDUCTIONS[reduce],
-    )[:-1]  # fmt: skip
-    if reduce != "mean":
-        return found
-    counts = cnp.reshape(counts, (-1, *[1] * (data.ndim - 1)))
-    mean = found / cnp.astype(cnp.maximum(counts, 1), data.dtype)
-    return cnp.where(counts == 0, math.nan if initial is None else initial, mean)
+    return _aten.segment_reduce(data, reduce, given, offsets is not None, unsafe, initial)
