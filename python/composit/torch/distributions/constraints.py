@@ -124,10 +124,7 @@ class _Bounded(Constraint):
         return f"{type(self).__name__[1:]}({shown})"
 
 
-_of_bounds = dataclass(eq=False, repr=False)
-
-
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _IntegerInterval(_Bounded):
     """Integers from lower_bound to upper_bound."""
 
@@ -139,7 +136,7 @@ class _IntegerInterval(_Bounded):
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _IntegerGreaterThan(_Bounded):
     """Integers from lower_bound on."""
 
@@ -150,7 +147,7 @@ class _IntegerGreaterThan(_Bounded):
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _IntegerLessThan(_Bounded):
     """Integers up to upper_bound."""
 
@@ -161,7 +158,7 @@ class _IntegerLessThan(_Bounded):
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _GreaterThan(_Bounded):
     """Numbers above lower_bound."""
 
@@ -171,7 +168,7 @@ class _GreaterThan(_Bounded):
         return self.lower_bound < value
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _GreaterThanEq(_Bounded):
     """Numbers from lower_bound on."""
 
@@ -181,7 +178,7 @@ class _GreaterThanEq(_Bounded):
         return self.lower_bound <= value
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _LessThan(_Bounded):
     """Numbers below upper_bound."""
 
@@ -191,7 +188,7 @@ class _LessThan(_Bounded):
         return value < self.upper_bound
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _Interval(_Bounded):
     """Numbers from lower_bound to upper_bound."""
 
@@ -202,7 +199,7 @@ class _Interval(_Bounded):
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-@_of_bounds
+@dataclass(eq=False, repr=False)
 class _HalfOpenInterval(_Bounded):
     """Numbers from lower_bound, before upper_bound."""
 

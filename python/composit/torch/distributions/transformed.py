@@ -85,8 +85,7 @@ class _Folded:
     support = constraints.nonnegative
     has_rsample = True  # type: ignore[assignment]
     base_dist: Any
-    _validate_args: bool
-    _validate_sample: Any
+    _checked: Any
 
     @property
     def scale(self) -> Any:
