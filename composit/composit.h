@@ -96,5 +96,8 @@
 #include "composit/numpy/variants.h"
 #include "composit/numpy/windows.h"
 #include "composit/numpy/writing.h"
+#include "composit/onnx/call.h"
+#include "composit/onnx/loaded_model.h"
+#include "composit/onnx/model.h"
 #include "composit/random/distributions.h"
 #include "composit/random/keys.h"

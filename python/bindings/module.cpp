@@ -8,6 +8,7 @@
 #include "held.h"
 #include "nn.h"
 #include "numpy.h"
+#include "onnx.h"
 #include "provided.h"
 #include "random.h"
 #include "torch_objects.h"
@@ -96,6 +97,8 @@ NB_MODULE(_core, module) {
     bind_mosaic(mosaic);
     nb::module_ cg = module.def_submodule("cg", "composit/cg/*.h");
     bind_cg(cg);
+    nb::module_ onnx = module.def_submodule("onnx", "composit/onnx/*.h");
+    bind_onnx(onnx);
     bind_error_handling(module);
     wrap_calls(module);
 }

@@ -1,0 +1,196 @@
+// Quantised numbers: integers with a scale and a zero point, in exact integer arithmetic.
+#include "composit/numpy/creation.h"
+#include "composit/numpy/linear.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
+#include "composit/numpy/reductions.h"
+#include "composit/onnx/convolutions.h"
+#include "composit/onnx/operators.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace composit::onnx {
+namespace quantized {
+namespace {
+
+using numpy::apply;
+
+// A scale or zero point against x: one number, one for each slice of an axis, or one for each block
+// along it.
+Tensor spread(const Call& call, const Tensor& parameter, const Tensor& x, int64_t axis,
+              int64_t block) {
+    if (parameter.size() == 1 && block == 0) return numpy::reshape(parameter, {});
+    const auto place = static_cast<size_t>(axis);
+    if (block > 0) {
+        call.check(parameter.rank() == x.rank(), "a scale of shape ", parameter.shape(),
+                   " in blocks of ", block, " for a tensor of shape ", x.shape(),
+                   ". As many axes are required.");
+        const Tensor repeated = numpy::repeat(parameter, block, axis);
+        const int64_t length = x.shape()[place];
+        call.check(repeated.shape()[place] >= length, "a scale of shape ", parameter.shape(),
+                   " in blocks of ", block, " for a tensor of shape ", x.shape(),
+                   ". Blocks that cover the axis are required.");
+        return repeated.shape()[place] == length
+                   ? repeated
+                   : numpy::split(repeated, std::vector<int64_t>{length}, axis)[0];
+    }
+    call.check(parameter.rank() == 1 && parameter.size() == x.shape()[place], "a scale of shape ",
+               parameter.shape(), " along axis ", axis, " of a tensor of shape ", x.shape(),
+               ". One for each slice is required.");
+    Shape shape(static_cast<size_t>(x.rank()), 1);
+    shape[place] = parameter.size();
+    return numpy::reshape(parameter, shape);
+}
+
+int64_t quantized_axis(const Call& call, const Tensor& x) {
+    return x.rank() == 0 ? 0 : call.axis(x.rank(), std::min(1, x.rank() - 1));
+}
+
+// The least and the greatest number of a type.
+std::pair<double, double> range_of(ElementType type) {
+    const int count = bits(type);
+    const double values = static_cast<double>(uint64_t{1} << count);
+    const bool has_sign = ir::is_signed_integer(carrier(type));
+    return has_sign ? std::pair(-values / 2, values / 2 - 1) : std::pair(0.0, values - 1);
+}
+
+// x, in numbers of a type: rounded to even and cut at its ends.
+Value saturated(const Tensor& x, ElementType type) {
+    const auto [least, greatest] = range_of(type);
+    return {numpy::astype(numpy::clip(x, least, greatest), carrier(type)), type};
+}
+
+Values quantize(Call& call) {
+    const Tensor &x = call.tensor(0), &scale = call.tensor(1);
+    ElementType type = call.element("output_dtype", ElementType::uint8);
+    if (call.has(2)) type = call.value(2).element();
+    const int64_t axis = quantized_axis(call, x), block = call.integer("block_size", 0);
+    const DType asked =
+        carrier(call.element("precision", ElementType::undefined) == ElementType::undefined
+                    ? call.value(1).element()
+                    : call.element("precision", ElementType::float32));
+    const DType wide = ir::is_half(asked) || asked == DType::float64 ? asked : DType::float32;
+    const Tensor numbers = ir::is_integer(x.dtype()) ? numpy::astype(x, wide) : x;
+    const Tensor divided =
+        numpy::astype(numbers, wide) / numpy::astype(spread(call, scale, x, axis, block), wide);
+    if (small_float(type)) {
+        Tensor shifted = divided;
+        if (call.has(2)) shifted = shifted + spread(call, call.tensor(2), x, axis, block);
+        return {Value(cast(shifted, type, call.flag("saturate", true)), type)};
+    }
+    Tensor whole = numpy::astype(apply("rint", {divided}), DType::float64);
+    if (call.has(2))
+        whole = whole + numpy::astype(spread(call, call.tensor(2), x, axis, block), DType::float64);
+    return {saturated(whole, type)};
+}
+
+Values dequantize(Call& call) {
+    const Tensor &x = call.tensor(0), &scale = call.tensor(1);
+    const int64_t axis = quantized_axis(call, x), block = call.integer("block_size", 0);
+    const ElementType type = call.element("output_dtype", call.value(1).element());
+    const DType wide = ir::is_integer(x.dtype()) ? DType::int32 : DType::float32;
+    Tensor centred = numpy::astype(x, wide);
+    if (call.has(2))
+        centred = centred - numpy::astype(spread(call, call.tensor(2), x, axis, block), wide);
+    const DType floating = scale.dtype();
+    const Tensor result =
+        numpy::astype(centred, floating == DType::float64 ? floating : DType::float32) *
+        spread(call, numpy::astype(scale, DType::float32), x, axis, block);
+    return {Value(cast(result, type), type)};
+}
+
+// uint8 between the extrema of x and 0.
+Values dynamic_quantize(Call& call) {
+    const Tensor& x = call.tensor(0);
+    const Tensor least = apply("minimum", {numpy::min(x), 0.0});
+    const Tensor greatest = apply("maximum", {numpy::max(x), 0.0});
+    const Tensor scale = (greatest - least) / 255.0;
+    const Tensor zero_point = numpy::clip(apply("rint", {0.0 - least / scale}), 0.0, 255.0);
+    const Tensor numbers = numpy::clip(apply("rint", {x / scale}) + zero_point, 0.0, 255.0);
+    return {numpy::astype(numbers, DType::uint8), scale, numpy::astype(zero_point, DType::uint8)};
+}
+
+// x less its zero point, int32; a zero point for each row or column stands along `axis`.
+Tensor centred(const Tensor& x, const Tensor& zero_point, int64_t axis) {
+    const Tensor wide = numpy::astype(x, DType::int32);
+    if (!zero_point) return wide;
+    Tensor zero = numpy::astype(zero_point, DType::int32);
+    if (zero.size() == 1) zero = numpy::reshape(zero, {});
+    if (zero.rank() == 1 && axis >= 0) {
+        Shape shape(static_cast<size_t>(x.rank()), 1);
+        shape[static_cast<size_t>(axis)] = zero.size();
+        zero = numpy::reshape(zero, shape);
+    }
+    return wide - zero;
+}
+
+Values matmul_integer(Call& call) {
+    const Tensor &a = call.tensor(0), &b = call.tensor(1);
+    return {numpy::matmul(centred(a, call.tensor_if_given(2), a.rank() - 2),
+                          centred(b, call.tensor_if_given(3), b.rank() - 1))};
+}
+
+Values conv_integer(Call& call) {
+    const Tensor &x = call.tensor(0), &filters = call.tensor(1);
+    return {convolution_of(call, centred(x, call.tensor_if_given(2), -1),
+                           centred(filters, call.tensor_if_given(3), 0))};
+}
+
+// Sums, of numbers with a scale, as numbers of another scale and zero point. The dtype of the
+// scales is the one that this is computed in.
+Value requantized(const Tensor& sums, const Tensor& factor, const Value& zero_point) {
+    const Tensor scaled = apply("rint", {numpy::astype(sums, factor.dtype()) * factor});
+    const Tensor zero = numpy::astype(zero_point.tensor(), DType::float64);
+    return saturated(numpy::astype(scaled, DType::float64) + zero, zero_point.element());
+}
+
+Values qlinear_matmul(Call& call) {
+    const Tensor &a = call.tensor(0), &b = call.tensor(3);
+    const auto along = [](const Tensor& scale, const Tensor& x, int64_t axis) {
+        if (scale.size() == 1) return numpy::reshape(scale, {});
+        if (scale.rank() != 1) return scale;
+        Shape shape(static_cast<size_t>(x.rank()), 1);
+        shape[static_cast<size_t>(axis)] = scale.size();
+        return numpy::reshape(scale, shape);
+    };
+    const Tensor sums = numpy::matmul(centred(a, call.tensor(2), a.rank() - 2),
+                                      centred(b, call.tensor(5), b.rank() - 1));
+    const Tensor factor = along(call.tensor(1), a, a.rank() - 2) *
+                          along(call.tensor(4), b, b.rank() - 1) / call.tensor(6);
+    return {requantized(sums, numpy::astype(factor, DType::float32), call.value(7))};
+}
+
+Values qlinear_conv(Call& call) {
+    const Tensor &x = call.tensor(0), &filters = call.tensor(3);
+    const Tensor sums = with_channel_bias(
+        convolution_of(call, centred(x, call.tensor(2), -1), centred(filters, call.tensor(5), 0)),
+        call.tensor_if_given(8));
+    Tensor of_filters = call.tensor(4);
+    if (of_filters.size() > 1) {
+        Shape shape(static_cast<size_t>(x.rank()), 1);
+        shape[1] = of_filters.size();
+        of_filters = numpy::reshape(of_filters, shape);
+    } else {
+        of_filters = numpy::reshape(of_filters, {});
+    }
+    const Tensor factor =
+        numpy::reshape(call.tensor(1), {}) * of_filters / numpy::reshape(call.tensor(6), {});
+    return {requantized(sums, factor, call.value(7))};
+}
+
+}  // namespace
+}  // namespace quantized
+
+void add_quantized(Registry& registry) {
+    using namespace quantized;
+    registry.add("ConvInteger", conv_integer);
+    registry.add("DequantizeLinear", dequantize);
+    registry.add("DynamicQuantizeLinear", dynamic_quantize);
+    registry.add("MatMulInteger", matmul_integer);
+    registry.add("QLinearConv", qlinear_conv);
+    registry.add("QLinearMatMul", qlinear_matmul);
+    registry.add("QuantizeLinear", quantize);
+}
+
+}  // namespace composit::onnx

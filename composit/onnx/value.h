@@ -1,0 +1,68 @@
+// What flows along the edges of an ONNX graph while it is built: tensors, strings, sequences.
+#pragma once
+
+#include "composit/onnx/element_type.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace composit::onnx {
+
+using ir::Array;
+using ir::DType;
+using ir::Shape;
+using ir::Tensor;
+
+// A tensor of strings. composit computes nothing of them later: they are known when a graph is
+// built.
+struct Strings {
+    Shape shape;
+    std::vector<std::string> elements;  // row-major
+};
+
+// A tensor with its ONNX type, strings, a sequence of values, or nothing: an optional that is
+// empty, an input that is left out.
+class Value {
+  public:
+    Value() = default;
+    Value(Tensor tensor)  // NOLINT: a tensor is a value
+        : element_(tensor ? onnx::element_type(tensor.dtype()) : ElementType::undefined),
+          tensor_(std::move(tensor)) {}
+    // A tensor of the type's carrier.
+    Value(Tensor tensor, ElementType element) : element_(element), tensor_(std::move(tensor)) {}
+    Value(Strings strings)  // NOLINT: strings are a value
+        : element_(ElementType::string),
+          strings_(std::make_shared<const Strings>(std::move(strings))) {}
+    [[nodiscard]] static Value sequence(std::vector<Value> parts) {
+        Value value;
+        value.parts_ = std::make_shared<const std::vector<Value>>(std::move(parts));
+        return value;
+    }
+
+    [[nodiscard]] bool is_nothing() const { return !tensor_ && !strings_ && !parts_; }
+    [[nodiscard]] bool is_tensor() const { return static_cast<bool>(tensor_); }
+    [[nodiscard]] bool is_strings() const { return strings_ != nullptr; }
+    [[nodiscard]] bool is_sequence() const { return parts_ != nullptr; }
+
+    [[nodiscard]] ElementType element() const { return element_; }
+    [[nodiscard]] const Tensor& tensor() const { return tensor_; }             // of a tensor
+    [[nodiscard]] const Strings& strings() const { return *strings_; }         // of strings
+    [[nodiscard]] const std::vector<Value>& parts() const { return *parts_; }  // of a sequence
+    // Of a tensor or strings.
+    [[nodiscard]] const Shape& shape() const {
+        return strings_ ? strings_->shape : tensor_.shape();
+    }
+
+  private:
+    ElementType element_ = ElementType::undefined;
+    Tensor tensor_;
+    std::shared_ptr<const Strings> strings_;
+    std::shared_ptr<const std::vector<Value>> parts_;
+};
+using Values = std::vector<Value>;
+
+// "float32 (2, 3)", "a sequence of 3", "nothing"
+[[nodiscard]] std::string description(const Value& value);
+
+}  // namespace composit::onnx

@@ -1,0 +1,160 @@
+// composit/onnx/loaded_model.h, into module composit._core.onnx.
+#include "onnx.h"
+
+#include "casters.h"
+#include "composit/onnx/call.h"
+#include "composit/onnx/loaded_model.h"
+#include "interpreter_lock.h"
+#include "location.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+namespace composit::python {
+namespace {
+
+using onnx::LoadedModel;
+using onnx::Strings;
+using onnx::Type;
+using onnx::Value;
+using onnx::Values;
+
+// ONNX's operators warn of nothing: nodes of a model carry the user's line and no errstate.
+struct LocatedWithoutWarnings {
+    ir::LocationScope scope{user_location(), nullptr};
+};
+
+Value value_from(nb::handle object, const Type& type) {
+    const Type& inner = type.inner ? *type.inner : type;
+    if (object.is_none()) return {};
+    if (nb::isinstance<Strings>(object)) return nb::cast<Strings>(object);
+    if (type.kind == Type::Kind::optional && type.inner) return value_from(object, inner);
+    if (type.kind == Type::Kind::sequence) {
+        Values parts;
+        for (nb::handle part : nb::iter(object)) parts.push_back(value_from(part, inner));
+        return Value::sequence(std::move(parts));
+    }
+    const Tensor tensor = tensor_from(object);
+    const bool is_carried =
+        onnx::is_small(type.element) && tensor.dtype() == onnx::carrier(type.element);
+    return is_carried ? Value(tensor, type.element) : Value(tensor);
+}
+
+nb::object as_python(const Value& value) {
+    if (value.is_tensor()) return wrap(value.tensor());
+    if (value.is_strings()) return nb::cast(value.strings());
+    if (!value.is_sequence()) return nb::none();
+    nb::list parts;
+    for (const Value& part : value.parts()) parts.append(as_python(part));
+    return parts;
+}
+
+Values values_from(const LoadedModel& model, const nb::list& objects) {
+    Values values;
+    static const Type unknown;
+    for (size_t i = 0; i < nb::len(objects); ++i)
+        values.push_back(
+            value_from(objects[i], i < model.inputs().size() ? model.inputs()[i].type : unknown));
+    return values;
+}
+
+// The name of a tensor's element type and the lengths of its shape; of sequences and optionals of
+// tensors, those of their tensors.
+const Type& innermost(const Type& type) { return type.inner ? innermost(*type.inner) : type; }
+
+nb::object shape_of(const Type& type) {
+    const Type& of_tensor = innermost(type);
+    if (!of_tensor.shape) return nb::none();
+    nb::list lengths;
+    for (const onnx::Dimension& dimension : *of_tensor.shape) {
+        if (dimension.value)
+            lengths.append(*dimension.value);
+        else if (!dimension.name.empty())
+            lengths.append(dimension.name);
+        else
+            lengths.append(nb::none());
+    }
+    return nb::tuple(lengths);
+}
+
+const char* kind_of(const Type& type) {
+    switch (type.kind) {
+        case Type::Kind::sequence: return "sequence";
+        case Type::Kind::optional: return "optional";
+        default: return "tensor";
+    }
+}
+
+nb::list infos(const std::vector<onnx::ValueInfo>& values) {
+    nb::list all;
+    for (const onnx::ValueInfo& value : values)
+        all.append(nb::make_tuple(
+            value.name, std::string(onnx::name(innermost(value.type).element)),
+            shape_of(value.type), kind_of(value.type), onnx::description(value.type)));
+    return all;
+}
+
+}  // namespace
+
+void bind_onnx(nb::module_& module) {
+    const nb::call_guard<LocatedWithoutWarnings> located;
+    nb::class_<Strings>(module, "Strings")
+        .def("__init__",
+             [](Strings* made, const std::vector<int64_t>& shape,
+                const std::vector<std::string>& elements) { new (made) Strings{shape, elements}; })
+        .def_ro("shape", &Strings::shape)
+        .def_ro("elements", &Strings::elements);
+    nb::class_<LoadedModel>(module, "LoadedModel")
+        .def_prop_ro("inputs", [](const LoadedModel& model) { return infos(model.inputs()); })
+        .def_prop_ro("outputs", [](const LoadedModel& model) { return infos(model.outputs()); })
+        .def_prop_ro("opsets", [](const LoadedModel& model) { return model.opsets(); })
+        .def_prop_ro("parameters",
+                     [](const LoadedModel& model) {
+                         nb::dict all;
+                         for (const auto& parameter : model.parameters())
+                             all[nb::cast(parameter.name)] = wrap_array(parameter.tensor);
+                         return all;
+                     })
+        .def(
+            "call",
+            [](const LoadedModel& model, const nb::list& inputs, const nb::dict& parameters) {
+                std::map<std::string, Tensor> given;
+                for (const auto& [name, tensor] : parameters)
+                    given[nb::cast<std::string>(name)] = tensor_from(tensor);
+                nb::list outputs;
+                for (const Value& value : model(values_from(model, inputs), given))
+                    outputs.append(as_python(value));
+                return outputs;
+            },
+            located)
+        .def(
+            "deciding_inputs",
+            [](const LoadedModel& model, const nb::list& examples) {
+                return model.deciding_inputs(values_from(model, examples));
+            },
+            located);
+    module.def(
+        "load",
+        [](const std::string& path) {
+            const Released released;
+            return onnx::load(path);
+        },
+        located);
+    module.def(
+        "load_bytes",
+        [](const nb::bytes& content, const std::string& folder) {
+            std::string bytes(content.c_str(), content.size());
+            const Released released;
+            return onnx::load_bytes(std::move(bytes), folder);
+        },
+        located);
+    module.def("operators", [] {
+        std::vector<std::pair<std::string, std::string>> all;
+        for (const onnx::OperatorRecord& record : onnx::operators().all())
+            all.emplace_back(record.domain, record.name);
+        return all;
+    });
+}
+
+}  // namespace composit::python
