@@ -1,5 +1,5 @@
-"""ONNX's own backend cases, which come with the package `onnx`: models of a node each, with inputs and
-outputs; and what composit makes of them."""
+"""ONNX's own backend cases, which come with the package `onnx`: models of a node each, with inputs
+and outputs; and what composit makes of them."""
 
 from __future__ import annotations
 

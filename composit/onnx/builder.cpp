@@ -215,6 +215,8 @@ void Builder::run(const std::vector<Node>& nodes, Frame& frame) {
 void Builder::run(const Node& node, Frame& frame) {
     user_check(++built_ <= most_nodes, "onnx: the model has more than ", most_nodes,
                " nodes when its functions are in line. Fewer are required.");
+    // Nodes of the graph are parts of the model, as layers of a network are.
+    const ir::LocationScope located(node.name.empty() ? ir::current_location() : location_of(node));
     Values outputs;
     try {
         outputs = outputs_of(node, frame);
@@ -229,6 +231,12 @@ void Builder::run(const Node& node, Frame& frame) {
         if (node.outputs[i].empty()) continue;
         frame.scope.set(node.outputs[i], i < outputs.size() ? outputs[i] : Value());
     }
+}
+
+ir::Interned Builder::location_of(const Node& node) const {
+    std::string location = node.name;
+    if (line_) location += std::string(ir::part_separator) + *line_;
+    return ir::intern(location);
 }
 
 Values Builder::outputs_of(const Node& node, Frame& frame) {

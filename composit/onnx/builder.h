@@ -52,7 +52,8 @@ class Scope {
 
 class Builder {
   public:
-    explicit Builder(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+    explicit Builder(std::shared_ptr<const Program> program)
+        : program_(std::move(program)), line_(ir::current_location()) {}
 
     // Tensors that take the place of initializers of the model's own graph.
     using Replaced = std::map<std::string, Tensor>;
@@ -81,7 +82,11 @@ class Builder {
     [[nodiscard]] static Values taken(const std::vector<std::string>& names, const Scope& scope);
     void set_initializers(const Graph& graph, Scope& scope, const Replaced* replaced) const;
 
+    // The node's name as a part of the model, then the user's line.
+    [[nodiscard]] ir::Interned location_of(const Node& node) const;
+
     std::shared_ptr<const Program> program_;
+    ir::Interned line_;           // of the user, where he called the model
     std::vector<Frame*> frames_;  // of the nodes that are being built, the innermost last
     int64_t built_ = 0;           // nodes
 };

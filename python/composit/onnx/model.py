@@ -1,4 +1,4 @@
-"""load, and what it returns: a model as a function, with names of inputs, outputs and parameters."""
+"""load, and what it returns: a model as a function, with its inputs, outputs and parameters."""
 
 from __future__ import annotations
 

@@ -54,11 +54,10 @@ std::string floats(const std::string& name, const std::vector<uint64_t>& dims,
 
 // relu(x @ w) for rows x of two numbers.
 std::string small_model(const std::string& operation = "Relu") {
-    const std::string graph = field(1, node("MatMul", {"x", "w"}, "h")) +
-                              field(1, node(operation, {"h"}, "y")) +
-                              field(5, floats("w", {2, 2}, {1, -1, 2, 0.5})) +
-                              field(11, value_info("x", {"n", "2"})) +
-                              field(12, value_info("y", {"n", "2"}));
+    const std::string graph =
+        field(1, node("MatMul", {"x", "w"}, "h")) + field(1, node(operation, {"h"}, "y")) +
+        field(5, floats("w", {2, 2}, {1, -1, 2, 0.5})) + field(11, value_info("x", {"n", "2"})) +
+        field(12, value_info("y", {"n", "2"}));
     return field(1, uint64_t{10}) + field(8, field(2, uint64_t{21})) + field(7, graph);
 }
 
@@ -99,8 +98,7 @@ TEST(LoadedModel, takes_other_parameters) {
     const LoadedModel model = load_bytes(small_model());
     const Tensor x = numpy::array<float>({1, 2}, {1, 2});
     const Tensor w = numpy::array<float>({1, 1, 1, 1}, {2, 2});
-    EXPECT_EQ(values_of(evaluate(model({x}, {{"w", w}})[0].tensor())),
-              (std::vector<float>{3, 3}));
+    EXPECT_EQ(values_of(evaluate(model({x}, {{"w", w}})[0].tensor())), (std::vector<float>{3, 3}));
     EXPECT_THROW((void)model({x}, {{"v", w}}), KeyError);
 }
 

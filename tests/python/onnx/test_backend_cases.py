@@ -1,7 +1,7 @@
 """ONNX's backend cases of nodes, all of them: interpreted, and a share of them compiled.
 
-Those that do not pass are listed here, each with its reason: a case that begins to pass, or stops to,
-fails the test until the list says so."""
+Those that do not pass are listed here, each with its reason: a case that begins to pass, or stops
+to, fails the test until the list says so."""
 
 import numpy as np
 import onnx_backend
@@ -33,8 +33,8 @@ WRONG = {
         ),
         "random numbers",
     ),
-    # What is wanted is rounded to bfloat16 after each addition of a softmax, and so has errors of one
-    # unit in the last place, more than the tolerance; composit adds in float32.
+    # What is wanted is rounded to bfloat16 after each addition of a softmax, and so has errors of
+    # one unit in the last place, more than the tolerance; composit adds in float32.
     **dict.fromkeys(
         (
             f"test_attention_{kind}_bf16{how}"

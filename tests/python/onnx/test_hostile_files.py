@@ -1,4 +1,5 @@
-"""Files that are damaged, or made to harm: errors, never a crash, a long wait or a large allocation."""
+"""Files that are damaged, or made to harm: errors, never a crash, a long wait or a large
+allocation."""
 
 import random
 import resource
