@@ -198,7 +198,7 @@ def test_functions_of_the_model_with_attributes():
     node = helper.make_node("Leaky", ["x"], ["y"], domain="mine", slope=0.25)
     proto = model_of([node], [tensor("x", [3])], [tensor("y", [3])], functions=[function],
                      domains=["mine"])  # fmt: skip
-    (y,) = agree(proto, np.array([-4.0, 0.0, 2.0], "float32"))
+    y = composit.evaluate(composit.onnx.load(proto)(np.array([-4.0, 0.0, 2.0], "float32")))
     assert y.tolist() == [-5.0, 0.0, 4.0]
 
 
