@@ -11,6 +11,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ bool says(const std::string& code, std::string_view word) {
 // The headers that `code` needs beside <cstdint>; <vector> takes longer to compile than most
 // functions.
 std::string headers_of(const std::string& code) {
-    return std::string(says(code, "std::exchange") ? "#include <utility>\n" : "") +
+    const bool has_utility = says(code, "std::exchange") || says(code, "std::swap");
+    return std::string(has_utility ? "#include <utility>\n" : "") +
            (says(code, "std::vector") ? "#include <vector>\n" : "");
 }
 
@@ -237,8 +239,8 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
         if (has_arrays(each))
-            each =
-                with_sums_in_variables(with_indices_ahead(with_assertions_ahead(std::move(each))));
+            each = with_varied_operands(with_rows_together(with_sums_in_variables(
+                with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each)))))));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     const std::string code = functions(all, true);
     const std::string called = support(all, code, true);

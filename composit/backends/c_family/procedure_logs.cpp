@@ -159,6 +159,14 @@ std::string LoggedText::copy(const Copied& copied, const std::string& count) con
            arrays_[number] + "(" + from + ", " + from + " + " + count + ");";
 }
 
+std::string LoggedText::exchange(const Block& block, size_t place) {
+    const auto found = ir::procedure::exchange_at(procedure_, block, place);
+    if (!found) return "";
+    for (size_t i = 0; i < found->statements; ++i) said_.insert(&block[place + i]);
+    return "std::swap(" + arrays_[static_cast<size_t>(found->one)] + ", " +
+           arrays_[static_cast<size_t>(found->other)] + ");";
+}
+
 std::optional<Copied> copied_at(const Procedure& procedure, const Block& block, size_t index) {
     if (index + 1 >= block.size() || block[index].kind != Kind::allocate) return {};
     const Statement& loop = block[index + 1];

@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/taken_names.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include <cstdint>
@@ -32,7 +33,13 @@ class LoggedText {
           homes_(homes),
           elements_(elements),
           arrays_(arrays),
-          taken_(taken) {}
+          taken_(taken),
+          between_(ir::procedure::arrays_between(procedure)) {
+        for (const ir::procedure::Statement* each : all_statements(procedure.body))
+            if (each->kind == ir::procedure::Statement::Kind::allocate &&
+                between_.contains(static_cast<size_t>(each->array)))
+                said_.insert(each);
+    }
 
     // The lines before a loop, into which the text goes.
     std::vector<std::string> begin(const ir::procedure::Statement& loop);
@@ -46,6 +53,11 @@ class LoggedText {
     }
     // "std::vector<double> y(x, x + n);"
     std::string copy(const Copied& copied, const std::string& count) const;
+    // "std::swap(x, y);" of arrays that the statements from a place on exchange, and then says so
+    // of them; "" for others.
+    std::string exchange(const ir::procedure::Block& block, size_t place);
+    // The arrays by way of which arrays are exchanged: the text has none.
+    const std::set<size_t>& between() const { return between_; }
     // "x_log_row[i]", for one that appends or takes.
     std::string element(const ir::procedure::Statement& statement);
 
@@ -63,6 +75,7 @@ class LoggedText {
     TakenNames& taken_;
     int depth_ = 0;  // of loops
     std::set<const ir::procedure::Statement*> said_;
+    const std::set<size_t> between_;
     std::map<int, Row> rows_;  // of the loop that is printed, by array
 };
 

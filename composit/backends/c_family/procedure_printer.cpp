@@ -48,6 +48,7 @@ class Printer {
           naturals_(procedure),
           hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
           nameless_(homes_.nameless()) {
+        hoisted_.insert(logs_.between().begin(), logs_.between().end());
         std::map<int, int> namesakes;
         for (const auto& [integer, index] : nameless_) namesakes[index] = integer;
         for (int i = 0; i < static_cast<int>(homes_.count()); ++i) {
@@ -63,7 +64,8 @@ class Printer {
 
     std::string run() {
         if (!turns_.empty()) line("unsigned " + turns_ + " = 0;");
-        for (const size_t array : hoisted_) line(array_declaration(array, true) + ";");
+        for (const size_t array : hoisted_)
+            if (!logs_.between().contains(array)) line(array_declaration(array, true) + ";");
         print_block(procedure_.body);
         return printed(gathered(std::move(lines_)), procedure_.file);
     }
@@ -89,9 +91,6 @@ class Printer {
     }
 
     // Values as texts; what they share or is long comes before, as constants.
-    std::vector<std::string> values(const Statement& statement, std::vector<std::string>& before) {
-        return values(statement.values, before);
-    }
     std::vector<std::string> values(const std::vector<Expr>& given,
                                     std::vector<std::string>& before) {
         return value_texts(given, names_, taken_, roundings_.variables, before);
@@ -148,6 +147,8 @@ class Printer {
                        copied && is_declaration(block, i, static_cast<size_t>(copied->to))) {
                 const std::string count = count_of(static_cast<size_t>(copied->to));
                 line(logs_.copy(*copied, count), block[i++].line);
+            } else if (const std::string text = logs_.exchange(block, i); !text.empty()) {
+                line(text, block[i].line);
             } else if (nameless_.contains(block[i].variable)) {
                 print_nameless(block[i]);
             } else if (const auto dot = dot_at(procedure_, block, i)) {
@@ -166,8 +167,9 @@ class Printer {
 
     void print_nameless(const Statement& statement) {
         std::vector<std::string> before;
-        const std::string value = statement.kind == Kind::load ? element(statement, before)
-                                                               : values(statement, before)[0];
+        const std::string value = statement.kind == Kind::load
+                                      ? element(statement, before)
+                                      : values(statement.values, before)[0];
         for (const std::string& text : before) line(text, statement.line);
         names_[static_cast<size_t>(statement.variable)] = value;
     }
@@ -270,7 +272,7 @@ class Printer {
             case Kind::allocate: return print_allocation(block, index);
             case Kind::assign: {
                 if (is_own_value(statement)) return;
-                const std::vector<std::string> value = values(statement, before);
+                const std::vector<std::string> value = values(statement.values, before);
                 for (const std::string& text : before) line(text, statement.line);
                 return line(assignment(statement, target_of(block, index), value[0],
                                        sums_in_order_.contains(&statement)),
@@ -281,7 +283,7 @@ class Printer {
             case Kind::stop: line("break;", statement.line); return;
             case Kind::go_on: line("continue;", statement.line); return;
             case Kind::leave: {
-                const std::vector<std::string> results = values(statement, before);
+                const std::vector<std::string> results = values(statement.values, before);
                 for (const std::string& text : before) line(text, statement.line);
                 if (results.empty() && &block == &procedure_.body) return;
                 if (results.empty()) return line("return;", statement.line);
@@ -289,7 +291,7 @@ class Printer {
                 return line(returned(statement.values, results, indent_), statement.line);
             }
             case Kind::expect: {
-                const std::string holds = values(statement, before)[0];
+                const std::string holds = values(statement.values, before)[0];
                 for (const std::string& text : before) line(text, statement.line);
                 return line("assert(" + holds + ");", statement.line);
             }
@@ -308,7 +310,6 @@ class Printer {
                name(number);
     }
 
-    // ----- arrays
     const std::string& array(const Statement& statement) const {
         return arrays_[static_cast<size_t>(statement.array)];
     }
@@ -376,7 +377,7 @@ class Printer {
     void print_branch(const Statement& statement, bool is_continued) {
         std::vector<std::string> before;
         const std::string condition =
-            plain_condition(statement.values[0], names_, values(statement, before)[0]);
+            plain_condition(statement.values[0], names_, values(statement.values, before)[0]);
         for (const std::string& text : before) line(text, statement.line);
         line((is_continued ? "} else if (" : "if (") + condition + ") {", statement.line);
         print_inner(statement.body);
@@ -430,7 +431,7 @@ class Printer {
         for (const Statement& start : loop.first) {
             std::vector<std::string> lines;
             const std::string simple = plain_integer(start.values[0], names_);
-            const std::string value = simple.empty() ? values(start, lines)[0] : simple;
+            const std::string value = simple.empty() ? values(start.values, lines)[0] : simple;
             for (const std::string& text : lines) line(text, loop.line);
             const std::string assignment = name(start.variable) + " = " + value;
             if (counter == start.variable)
@@ -439,10 +440,10 @@ class Printer {
                 line(assignment + ";", loop.line);
         }
         const std::string simple = plain_comparison(loop.values[0], names_);
-        const std::string condition = simple.empty() ? values(loop, before)[0] : simple;
+        const std::string condition = simple.empty() ? values(loop.values, before)[0] : simple;
         const std::string next = steps_of(loop, names_, [&](const Statement& step) {
             std::vector<std::string> lines;
-            const std::string value = values(step, lines)[0];
+            const std::string value = values(step.values, lines)[0];
             internal_check(lines.empty(), "the step of a loop needs statements");
             return value;
         });
@@ -487,7 +488,7 @@ class Printer {
 }  // namespace
 
 std::string print_procedure(const Procedure& original, bool asks) {
-    const Procedure procedure = with_names(without_unread(original));
+    const Procedure procedure = with_names(without_zero_gradients(without_unread(original)));
     Printer printer(procedure, asks);
     std::vector<std::string> names = printer.names(), arrays = printer.arrays();
     const std::string body = printer.run();

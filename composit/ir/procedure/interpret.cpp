@@ -3,6 +3,7 @@
 
 #include "composit/base/assertion_error.h"
 #include "composit/base/default_floating_point.h"
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
@@ -258,9 +259,10 @@ class Interpreter {
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays) {
     const DefaultFloatingPoint floating_point;
-    if (!procedure.as_written) return Interpreter(procedure, parameters, arrays).run();
+    const Procedure run = without_zero_gradients(procedure);
+    if (!procedure.as_written) return Interpreter(run, parameters, arrays).run();
     try {
-        return Interpreter(procedure, parameters, arrays).run();
+        return Interpreter(run, parameters, arrays).run();
     } catch (const IndexError&) {
         tell_failure(procedure, parameters, arrays);
         throw;

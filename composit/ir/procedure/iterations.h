@@ -35,6 +35,30 @@ void give_own_variables(Procedure& procedure, Statement& copy, const Statement& 
 // inner_sums.cpp
 Procedure with_sums_in_variables(Procedure procedure);
 
+// The same procedure, whose innermost loops read operands of functions that no iteration changes,
+// of functions of what iterations change, from an array that is filled before: g++ makes no vectors
+// of a loop after it moved a part of such a function, with its branches, before it.
+//   for k: y[k] = power(a, k)  to  for k: b[k] = a; for k: y[k] = power(b[k], k)
+// varied_operands.cpp
+Procedure with_varied_operands(Procedure procedure);
+
+// The same procedure, four iterations of whose loops run together where their inner loops add to
+// the same elements: these are read and written once for all four. Each sum has the order that it
+// had.
+//   for i: for j: y[j] += f(i, j)  to
+//   for i by 4: for j: y[j] = y[j] + f(i, j) + f(i + 1, j) + …; for the rest of i: …
+// rows_together.cpp
+Procedure with_rows_together(Procedure procedure);
+
+// The same procedure, whose innermost loops leave out an iteration's contributions to gradients
+// where the gradient that all of them are multiples of is 0, if these go on to few elements: to the
+// least of several, say. For text and interpreters, after all derivatives are made: what is left
+// out has a derivative.
+//   for k: g = dy[k]; dy[k] = 0; dy[k - 1] += c ? g : 0; dx[k] += g * x[k]  to
+//   for k: g = dy[k]; dy[k] = 0; if (g != 0) { … }
+// zero_gradients.cpp
+Procedure without_zero_gradients(Procedure procedure);
+
 // The procedure with assertions that say the same in all iterations of a loop before the loop, so
 // that they ask once, and loops without them become vectors. The first that fails stays the first.
 Procedure with_checks_ahead(Procedure procedure);

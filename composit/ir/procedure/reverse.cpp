@@ -330,6 +330,7 @@ class Reverser : private LoggedLoops {
         const int g = out_.add_variable("g", dtype);
         const std::vector<Expr> index = adjoint_index(statement);
         out.push_back(Statement::load(g, found->second, index, statement.line));
+        out.back().is_zeroed = true;  // a gradient, of which what follows is a multiple
         if (statement.kind == Kind::store && !use_->is_written_once(statement.array))
             out.push_back(
                 Statement::write(Kind::store, found->second, index, zero(dtype), statement.line));
