@@ -43,7 +43,8 @@ apt-demo:
 	@tools/apt.sh $(DEMO_PACKAGES)
 
 apt:
-	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev pocl-opencl-icd $(CROSS_PACKAGES)
+	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev ocl-icd-libopencl1 pocl-opencl-icd \
+	    $(CROSS_PACKAGES)
 
 apt-bench: apt
 	@tools/apt.sh libbenchmark-dev

@@ -21,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Most tests ask what kernels compute, which no optimisation changes: -O1 takes g++ half as long.
 # Those of the long tail compile as users do.
 os.environ.setdefault("COMPOSIT_OPTIMIZE", "1")
+# A busy machine takes minutes for hundreds of kernels in one file; users' limit is one.
+os.environ.setdefault("COMPOSIT_COMPILER_SECONDS", "600")
 
 # What a shell runs in the background ignores Ctrl-C, and so do its children, which tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
