@@ -242,7 +242,9 @@ class Writer(Text):
 
     def write_rebind(self):
         name = self.array()
-        function = self.draw.choice(["{0} * 0.5 + 0.25", "np.abs({0})", "{0} - {0}.mean()", "-{0}"])
+        function = self.draw.choice(
+            ["{0} * 0.5 + 0.25", "np.abs({0})", "{0} - {0}.mean() * 0.5", "-{0}"]
+        )
         self.write(f"{name} = {function.format(name)}")
 
     def write_out(self):

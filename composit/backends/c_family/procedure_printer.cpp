@@ -491,10 +491,9 @@ std::string print_procedure(const Procedure& original, bool asks) {
     const Procedure procedure = with_names(without_zero_gradients(without_unread(original)));
     Printer printer(procedure, asks);
     std::vector<std::string> names = printer.names(), arrays = printer.arrays();
-    const std::string body = printer.run();
     clear_unmentioned(procedure, names, arrays);
-    return comment_of(procedure.doc) + function_head(procedure, names, arrays) + " {\n" + body +
-           "}\n";
+    return comment_of(procedure.doc) + function_head(procedure, names, arrays) + " {\n" +
+           printer.run() + "}\n";
 }
 
 }  // namespace composit::c_family

@@ -43,8 +43,9 @@ TEST(aten_places, segments_are_reduced) {
     const Tensor lengths = numpy::array<int64_t>({1, 0, 3});
     EXPECT_EQ(values_of(aten::segment_reduce(rows, "sum", lengths)), (Values{1, 0, 9}));
     const Tensor ends = numpy::array<int64_t>({0, 1, 1, 4});
+    // The initial value is one more addend, as in PyTorch.
     EXPECT_EQ(values_of(aten::segment_reduce(rows, "mean", ends, true, false, 8)),
-              (Values{1, 8, 3}));
+              (Values{9, 8, 17.0 / 3}));
     EXPECT_THROW((void)aten::segment_reduce(rows, "sum", numpy::array<int64_t>({1, 2})),
                  RuntimeError);
 }

@@ -93,5 +93,5 @@ def _shape_of_ctc(
 def _ctc_loss(
     log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False
 ):
-    lengths = [cnp.asarray(x) for x in (input_lengths, target_lengths)]
-    return _aten.ctc_loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)
+    inputs, outputs = cnp.asarray(input_lengths), cnp.asarray(target_lengths)
+    return _aten.ctc_loss(log_probs, targets, inputs, outputs, blank, reduction, zero_infinity)
