@@ -40,7 +40,8 @@ bool is_asked_to_stop() {
 }
 
 CompiledArrays::CompiledArrays(Procedure procedure, ir::procedure::Run run)
-    : procedure_(std::move(procedure)), run_(std::move(run)) {
+    : procedure_(std::move(procedure)),
+      run_(run ? std::move(run) : ir::procedure::interpreted(procedure_)) {
     using Role = ir::procedure::ArrayVariable::Role;
     inputs_ = procedure_.arrays_of(Role::input);
     outputs_ = procedure_.arrays_of(Role::output);
@@ -70,8 +71,7 @@ nb::tuple CompiledArrays::call(const std::vector<double>& floats,
     std::vector<Bits> numbers;
     {
         const Released released;
-        numbers = run_ ? run_(parameters, pointers.data())
-                       : ir::procedure::interpret(procedure_, parameters, pointers.data());
+        numbers = run_(parameters, pointers.data());
     }
     nb::list all;
     for (size_t i = 0; i < numbers.size(); ++i)
@@ -201,8 +201,7 @@ nb::object ArrayCall::call(const nb::args& arguments) const {
     std::vector<Bits> numbers;
     {
         const Released released;
-        numbers = run_ ? run_(parameters, pointers.data())
-                       : ir::procedure::interpret(procedure_, parameters, pointers.data());
+        numbers = run_(parameters, pointers.data());
     }
     const auto result = [&](size_t i) {
         return i < numbers.size() ? number_of(numbers[i], procedure_.results[i].dtype)

@@ -37,10 +37,6 @@ PyObject* wrapped(std::optional<eager::SmallArray> array) {
         .ptr();
 }
 
-bool is_literal(PyObject* value) {
-    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value);
-}
-
 // Of such a value; nothing where it has more than 64 bits.
 std::optional<eager::Scalar> literal_from(PyObject* value) {
     if (PyFloat_CheckExact(value))
@@ -73,6 +69,10 @@ Ref<Deferred> applied_to_both(const ir::scalar::RowRef& row, PyObject* a, PyObje
 }
 
 }  // namespace
+
+bool is_literal(PyObject* value) {
+    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value);
+}
 
 const LazyTensor* known_scalar(PyObject* value) {
     if (!is_scalar(value) || !nb::inst_ready(value)) return nullptr;

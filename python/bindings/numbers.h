@@ -10,6 +10,9 @@
 
 namespace composit::python {
 
+// Python's float, int or bool.
+bool is_literal(PyObject* value);
+
 // The object, where it is exactly of a class of scalars' and has a number already; else null, also
 // for what known_number_from takes. Cheap.
 const LazyTensor* known_scalar(PyObject* value);

@@ -164,9 +164,7 @@ enum class Kind : uint8_t { other, number, array };
 
 // Whether it may be computed with at once: a number, or a small array.
 Kind kind_of(PyObject* value) {
-    if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value))
-        return Kind::number;
-    if (known_scalar(value)) return Kind::number;
+    if (is_literal(value) || known_scalar(value)) return Kind::number;
     if (!is_tensor(value)) return is_numpy_number(value) ? Kind::number : Kind::other;
     if (!nb::inst_ready(value)) return Kind::other;
     const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;

@@ -196,8 +196,9 @@ std::vector<Bits> Callable::run(const std::vector<Bits>& parameters, void* const
             loader = registry().loader;
         }
         if (loader) run_ = loader(procedure_);
+        if (!run_) run_ = interpreted(procedure_);
     });
-    return run_ ? run_(parameters, arrays) : interpret(procedure_, parameters, arrays);
+    return run_(parameters, arrays);
 }
 
 int64_t Callable::vjp() const {

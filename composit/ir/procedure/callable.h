@@ -10,11 +10,6 @@
 #include <mutex>
 
 namespace composit::ir::procedure {
-
-// Fills the outputs and returns the results; arguments as those of `interpret`. Any thread calls
-// it.
-using Run =
-    std::function<std::vector<Bits>(const std::vector<Bits>& parameters, void* const* arrays)>;
 // Compiles a procedure; an empty function where nothing can be compiled.
 using Loader = std::function<Run(const Procedure&)>;
 

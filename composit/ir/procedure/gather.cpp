@@ -21,12 +21,6 @@ bool jumps(const Block& block) {
     });
 }
 
-bool reads_any(const std::vector<Expr>& values, const std::map<int, int>& variables) {
-    const std::set<int> read = variables_in(values);
-    return std::any_of(read.begin(), read.end(),
-                       [&](int variable) { return variables.contains(variable); });
-}
-
 // The value of which x is the negative, to the bit: y of -y, y * z of -y * z; none.
 Expr negative_of(const Expr& x) {
     if (x.op() == Op::negate) return x.operand(0);

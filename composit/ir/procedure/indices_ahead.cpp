@@ -20,12 +20,6 @@ bool is_plain(const Statement& statement) {
            statement.kind == Kind::append || statement.kind == Kind::take;
 }
 
-bool reads_any(const Expr& value, const std::map<int, int>& variables) {
-    const std::set<int> read = variables_in({value});
-    return std::any_of(read.begin(), read.end(),
-                       [&](int variable) { return variables.contains(variable); });
-}
-
 class Versions {
   public:
     explicit Versions(Procedure procedure) : p_(std::move(procedure)) {}
@@ -93,7 +87,7 @@ class Versions {
                 const Expr index = scalar::substitute({holds.operand(0)}, by)[0];
                 const Expr& extent = holds.operand(1);
                 const Expr factor = factor_of(count->counter, index, assigned);
-                if (!factor || reads_any(extent, assigned)) return {};
+                if (!factor || reads_any({extent}, assigned)) return {};
                 stay_natural(index, factor);
                 if (is_below) {
                     conditions.push_back(scalar::substitute({index}, last)[0] < extent);
@@ -164,7 +158,7 @@ class Versions {
         if (is_any_variable(value)) return value.index() == counter ? integer(1) : Expr();
         if (value.operands().size() != 2) return {};
         const Expr &a = value.operand(0), &b = value.operand(1);
-        const bool is_fixed = !reads_any(a, assigned), is_rest_fixed = !reads_any(b, assigned);
+        const bool is_fixed = !reads_any({a}, assigned), is_rest_fixed = !reads_any({b}, assigned);
         switch (value.op()) {
             case Op::add:
                 if (is_fixed) return factor_of(counter, b, assigned);

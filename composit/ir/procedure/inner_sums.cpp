@@ -12,12 +12,6 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-bool reads_assigned(const std::vector<Expr>& values, const std::map<int, int>& assigned) {
-    const std::set<int> read = variables_in(values);
-    return std::any_of(read.begin(), read.end(),
-                       [&](int variable) { return assigned.contains(variable); });
-}
-
 bool is_simple(const Block& block) {
     return std::all_of(block.begin(), block.end(), [](const Statement& statement) {
         return statement.kind == Kind::assign || statement.kind == Kind::load ||
@@ -64,8 +58,7 @@ class SumsInVariables {
         const Expr own = condition.operand(is_first ? 0 : 1),
                    v = condition.operand(is_first ? 1 : 0);
         const std::map<int, int> assigned = assignments_in({loop});
-        if (!is_variable(own, count->counter) ||
-            reads_assigned({v, count->begin, count->end}, assigned))
+        if (!is_variable(own, count->counter) || reads_any({v, count->begin, count->end}, assigned))
             return {};
         Statement below = loop, above = loop;
         below.body = above.body = branch.body;
@@ -99,7 +92,7 @@ class SumsInVariables {
         std::vector<std::pair<Statement, int>> sums;
         Statement copy = loop;
         for (Statement& each : copy.body) {
-            if (each.kind != Kind::add || reads_assigned(each.index, assigned) ||
+            if (each.kind != Kind::add || reads_any(each.index, assigned) ||
                 !is_floating(each.values[0].dtype()) ||
                 !is_alone(loop.body, each, count->counter, apart))
                 continue;

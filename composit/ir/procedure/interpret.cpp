@@ -258,15 +258,22 @@ class Interpreter {
 
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays) {
-    const DefaultFloatingPoint floating_point;
-    const Procedure run = without_zero_gradients(procedure);
-    if (!procedure.as_written) return Interpreter(run, parameters, arrays).run();
-    try {
-        return Interpreter(run, parameters, arrays).run();
-    } catch (const IndexError&) {
-        tell_failure(procedure, parameters, arrays);
-        throw;
-    }
+    return interpreted(procedure)(parameters, arrays);
+}
+
+Run interpreted(Procedure procedure) {
+    auto run = std::make_shared<const Procedure>(without_zero_gradients(procedure));
+    return [procedure = std::make_shared<const Procedure>(std::move(procedure)),
+            run = std::move(run)](const std::vector<Bits>& parameters, void* const* arrays) {
+        const DefaultFloatingPoint floating_point;
+        if (!procedure->as_written) return Interpreter(*run, parameters, arrays).run();
+        try {
+            return Interpreter(*run, parameters, arrays).run();
+        } catch (const IndexError&) {
+            tell_failure(*procedure, parameters, arrays);
+            throw;
+        }
+    };
 }
 
 void tell_failure(const Procedure& procedure, const std::vector<Bits>& parameters,

@@ -3,6 +3,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <functional>
 #include <vector>
 
 namespace composit::ir::procedure {
@@ -14,6 +15,13 @@ using scalar::Bits;
 // line, for an assertion that does not hold, ValueError for an extent that is negative.
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays);
+
+// Fills the outputs and returns the results; arguments as those of `interpret`. Any thread calls
+// it.
+using Run =
+    std::function<std::vector<Bits>(const std::vector<Bits>& parameters, void* const* arrays)>;
+// Runs a procedure by interpret, many times: what has to be known of it is found once.
+Run interpreted(Procedure procedure);
 
 // The extents of an array for values of the parameters; negative ones are none.
 std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters);

@@ -207,10 +207,7 @@ class Joiner {
         if (statement.kind == Kind::allocate) return !mentions_array({loop}, statement.array);
         if (statement.kind != Kind::assign) return false;
         if (mentions_in(p_, {loop}).contains(statement.variable)) return false;
-        const std::set<int> read = variables_in(statement.values);
-        const auto changed = assignments_in({loop});
-        return std::none_of(read.begin(), read.end(),
-                            [&](int variable) { return changed.contains(variable); });
+        return !reads_any(statement.values, assignments_in({loop}));
     }
 
     bool may_join(const Statement& one, const Statement& other) const {
@@ -326,10 +323,7 @@ class Joiner {
     static bool changes(const Statement& statement, const Statement& other) {
         std::vector<Expr> values = other.values;
         values.insert(values.end(), other.index.begin(), other.index.end());
-        const std::set<int> read = variables_in(values);
-        const auto assigned = assignments_in({statement});
-        return std::any_of(read.begin(), read.end(),
-                           [&](int variable) { return assigned.contains(variable); });
+        return reads_any(values, assignments_in({statement}));
     }
 
     // Whether nothing reads a written element but the loop of this place, once; its write may stand

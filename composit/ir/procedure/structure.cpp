@@ -190,6 +190,12 @@ std::map<int, int> assignments_in(const Block& block) {
     return counts;
 }
 
+bool reads_any(const std::vector<Expr>& values, const std::map<int, int>& variables) {
+    const std::set<int> read = variables_in(values);
+    return std::any_of(read.begin(), read.end(),
+                       [&](int variable) { return variables.contains(variable); });
+}
+
 std::set<int> exposed_in(const Procedure& procedure, const Block& block) {
     Exposure exposure{procedure, {}};
     Exposure::State state;

@@ -63,6 +63,9 @@ bool may_exit(const Block& block);
 std::map<int, int> mentions_in(const Procedure& procedure, const Block& block);
 std::map<int, int> assignments_in(const Block& block);
 
+// Whether values read one of the variables, as the two above give them.
+bool reads_any(const std::vector<Expr>& values, const std::map<int, int>& variables);
+
 // The variables that the block may read before it assigns them.
 std::set<int> exposed_in(const Procedure& procedure, const Block& block);
 

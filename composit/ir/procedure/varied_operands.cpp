@@ -51,11 +51,7 @@ class VariedOperands {
     // Operands of functions that no iteration changes, where others of the same call do.
     static std::vector<Expr> fixed_operands(const Statement& loop) {
         const std::map<int, int> assigned = assignments_in({loop});
-        const auto varies = [&](const Expr& value) {
-            const std::set<int> read = variables_in({value});
-            return std::any_of(read.begin(), read.end(),
-                               [&](int each) { return assigned.contains(each); });
-        };
+        const auto varies = [&](const Expr& value) { return reads_any({value}, assigned); };
         std::vector<Expr> found;
         for (const Statement& statement : loop.body)
             for (const Expr& call : scalar::topological_order(statement.values)) {
