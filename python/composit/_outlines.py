@@ -3,7 +3,6 @@ without trust."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -28,6 +27,8 @@ class Outline:
         """rebuild(self, outline, place) of the whole. ValueError, which begins with `where`, for
         whatever is wrong."""
         try:
+            import json
+
             try:
                 outline = json.loads(self._text)
             except ValueError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import inspect
 import os
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -141,7 +141,7 @@ class CompiledFunction:
         self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
         self._made = 0  # of them, with those that are forgotten
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
 
     @property
     def _latest(self) -> Specialisation | None:

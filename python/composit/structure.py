@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -51,16 +50,18 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def is_record(value: Any) -> bool:
     """Whether it is made by a dataclass, of its fields alone, and is no array itself."""
-    return (
-        dataclasses.is_dataclass(value)
-        and not isinstance(value, type)
-        and not hasattr(value, "__array__")
-        and all(field.init for field in dataclasses.fields(value))
-    )
+    # Programs without dataclasses do not import their module.
+    if not hasattr(type(value), "__dataclass_fields__") or hasattr(value, "__array__"):
+        return False
+    import dataclasses
+
+    return all(field.init for field in dataclasses.fields(value))
 
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The fields of a dataclass's object."""
+    import dataclasses
+
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 

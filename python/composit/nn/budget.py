@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,15 @@ from composit.compilation import CompiledFunction, compile
 from composit.evaluation import check_function
 
 
-@dataclass
 class Choice:
     """Which calls of layers that may be computed again are, by the order in which they are made;
     and what each one keeps from the forward pass to the backward pass where it is not."""
 
-    again: frozenset[int] | None  # None: all
-    calls: int = 0
-    kept: dict[int, int] = field(default_factory=dict)
+    def __init__(self, again: frozenset[int] | None) -> None:
+        """`again` None: all calls."""
+        self.again = again
+        self.calls = 0
+        self.kept: dict[int, int] = {}
 
     def takes(self) -> tuple[int, bool]:
         """The number of the call that is made now, and whether it is computed again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -86,6 +85,8 @@ def save_checkpoint(path: str | os.PathLike[str], checkpoint: Any) -> None:
     its metadata. As save_safetensors, it leaves the old file or the new one."""
     tensors: dict[str, Any] = {}
     outline = _outline(checkpoint, "", tensors)
+    import json
+
     save_safetensors(path, tensors, {_KEY: json.dumps(outline)})
 
 
