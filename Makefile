@@ -143,10 +143,12 @@ cross: build  ## exports on ARM (64 and 32 bits) and RISC-V, by cross compilers 
 docs: build  ## run every code block of docs/ and examples/
 	@$(PYTEST) tests/docs
 
+# The interpreter runs the instruction set whose kernels are watched.
 asan: setup  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CMAKE) --preset asan
 	@$(CMAKE) --build build/asan -j $(JOBS)
-	@$(CTEST) --test-dir build/asan -j $(JOBS) --output-on-failure -E headers_alone
+	@COMPOSIT_ISA=baseline $(CTEST) --test-dir build/asan -j $(JOBS) --output-on-failure \
+	    -E headers_alone
 
 # Of what threads share: the pool, plans, compiled functions, registries, constants, what programs
 # write. The interpreter runs the instruction set whose kernels are watched, and generated code is
