@@ -170,6 +170,20 @@ std::vector<int64_t> position_of(int64_t place, const Shape& shape) {
     return position;
 }
 
+Strides strides_of_copy(const Shape& shape, const Strides& strides) {
+    std::vector<size_t> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), size_t{0});
+    std::stable_sort(axes.begin(), axes.end(),
+                     [&](size_t a, size_t b) { return strides[a] > strides[b]; });
+    Shape ordered_shape;
+    Strides ordered;
+    for (const size_t axis : axes) {
+        ordered_shape.push_back(shape[axis]);
+        ordered.push_back(strides[axis]);
+    }
+    return is_row_major(ordered_shape, ordered) ? strides : ir::row_major_strides(shape);
+}
+
 bool is_row_major(const Shape& shape, const Strides& strides) {
     return is_dense(shape, strides, false);
 }

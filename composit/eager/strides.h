@@ -51,6 +51,11 @@ std::vector<int64_t> position_of(int64_t place, const ir::Shape& shape);
 bool is_row_major(const ir::Shape& shape, const Strides& strides);
 bool is_column_major(const ir::Shape& shape, const Strides& strides);
 
+// Of a copy in memory of its own: the steps of what is copied where its elements fill their memory,
+// in whatever order of the axes; row-major ones where there are gaps, or elements at one place.
+// PyTorch lays clones, and gradients beside their leaves, so.
+Strides strides_of_copy(const ir::Shape& shape, const Strides& strides);
+
 // An operand of an elementwise function.
 struct Laid {
     const ir::Shape& shape;

@@ -462,6 +462,14 @@ void bind_tensor(nb::module_& module) {
         },
         "Another object for the same node, in memory of its own at steps of so many elements.");
     module.def(
+        "laid_like",
+        [](const Tensor& x, const LazyTensor& like) {
+            return wrap_cell(
+                Cell::make(x, eager::strides_of_copy(like.type().shape, like.cell()->strides())));
+        },
+        "Another object for the same node, of like's shape, in memory of its own as a copy of "
+        "`like` has it.");
+    module.def(
         "view",
         [](const Tensor& tensor, const LazyTensor& parent) { return wrap_view(tensor, parent); },
         "The object for a tensor that shares memory with `parent`.");

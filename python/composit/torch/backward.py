@@ -126,8 +126,8 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
     if leaf._hooks is not None:
         made = barriers.hooked(leaf._hooks, made)
     if leaf._grad is None:
-        if made._lazy is leaf._lazy or not made._lazy.is_plain:
-            made._lazy = made._lazy.copied()
+        like = leaf if leaf._is_leaf_with_grad else made
+        made._lazy = _core.laid_like(made._lazy, like._lazy)
         leaf._grad = made
     elif create_graph:
         leaf._grad = leaf._grad + made

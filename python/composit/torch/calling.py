@@ -256,7 +256,7 @@ def _written_out(name: str, out: Any, result: Any) -> Any:
     if out.shape == result.shape:
         writing.overwrite(out, writing.stored(result))
     else:
-        out._lazy = writing.stored(result).copied()
+        out._lazy = _core.laid_like(writing.stored(result), result._lazy)
     return out
 
 

@@ -32,14 +32,18 @@ def enter_gradient(tensor: Any) -> None:
 
 
 def _keeps_graph(tensor: Any) -> bool:
-    """Whether the tensor's cell is that of a recorded one, whose graph gradients go through."""
+    """Whether the tensor's cell is that of a recorded one, whose graph gradients go through; or one
+    that a leaf has left, of which there may be recorded views."""
     while True:
         record = tensor._record
         if record is not None and not record.is_freed:
             return True
-        tensor = tensor._root if tensor._twin is None else assigning.twin_of(tensor)
-        if tensor is None:
+        holder = tensor._root if tensor._twin is None else assigning.twin_of(tensor)
+        if holder is None:
             return False
+        if holder._is_leaf_with_grad and not tensor._lazy.is_in_memory_of(holder._lazy):
+            return True
+        tensor = holder
 
 
 # Computes the wanted tensors, and all others that live and were not computed: by the program of the
@@ -99,7 +103,8 @@ def _materialize_now(wanted: Any, with_gradients: bool) -> None:
         lazy = tensor._lazy
         if tensor._is_leaf_with_grad and not lazy.is_plain:
             if lazy.is_alone:  # nobody else sees the memory any more
-                lazy = tensor._lazy = lazy.copied()
+                strides, lazy = steps.strides_of(lazy), lazy.copied()
+                lazy = tensor._lazy = lazy if strides is None else _core.laid_out(lazy, strides)
                 tensor._twin = None
             else:
                 leaves.append(lazy)

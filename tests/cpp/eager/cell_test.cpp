@@ -210,6 +210,15 @@ TEST(Cell, elements_of_a_view_are_parts_of_what_it_holds) {
     EXPECT_TRUE(is_layout_path(view->tensor(), element->tensor()));
 }
 
+TEST(Cell, copies_keep_the_order_of_axes) {
+    EXPECT_EQ(strides_of_copy({3, 2}, {1, 3}), (Strides{1, 3}));
+    EXPECT_EQ(strides_of_copy({4, 2, 3}, {1, 12, 4}), (Strides{1, 12, 4}));
+    EXPECT_EQ(strides_of_copy({2, 2}, {1, 3}), (Strides{2, 1}));  // there are gaps
+    EXPECT_EQ(strides_of_copy({2, 3}, {0, 1}), (Strides{3, 1}));  // places are shared
+    EXPECT_EQ(strides_of_copy({1, 3}, {7, 1}), (Strides{7, 1}));  // of one element: any step
+    EXPECT_EQ(strides_of_copy({0, 3}, {1, 0}), (Strides{1, 0}));  // empty
+}
+
 TEST(Cell, strides_are_numpys) {
     const Ref<Cell> x = Cell::make(ops::reshape(line({1, 2, 3, 4, 5, 6}), {2, 3}));
     const Ref<Cell> turned = Cell::make_view(ops::transpose(x->tensor(), {1, 0}), x);
