@@ -2,8 +2,12 @@
 in place, through views, `.data`, `detach` and under `no_grad`; hooks, optimisers, backward at any
 time. A program is text, which runs under any module that is called `t`; its logs are compared."""
 
+import contextlib
+import itertools
 import math
+import operator
 
+import torch
 from imperative_programs import Text
 
 # What both libraries say of a program that they refuse, by its beginning.
@@ -309,12 +313,12 @@ class Writer(Text):
 def same(expected, found, close):
     """Whether a run is PyTorch's, by `close` of what was logged. PyTorch refuses some views of what
     has a gradient now, as leaves, depending on whether their grad_fn was looked at: those do not
-    count. Once PyTorch's gradients are NaN for inf * 0, ours may be numbers (docs/semantics.md 29):
+    count. Neither does what follows a write whose operand is changed by it ("undefined"). Once PyTorch's gradients are NaN for inf * 0, ours may be numbers (docs/semantics.md 29):
     what follows the first value that is not finite does not count either."""
     overflow = next((k for k, value in enumerate(expected) if not is_finite(value)), None)
     if overflow is not None and expected != found:
         return close(expected[:overflow], found[:overflow])
-    if expected and expected[-1] == "leaf" and expected != found:
+    if expected and expected[-1] in ("leaf", "undefined") and expected != found:
         return close(expected[:-1], found[: len(expected) - 1])
     return close(expected, found)
 
@@ -326,6 +330,51 @@ def is_finite(value):
     return not isinstance(value, float) or math.isfinite(value)
 
 
+class Undefined(Exception):
+    """What a write gives depends on the order in which its elements are written."""
+
+
+class defined_writes(torch.overrides.TorchFunctionMode):
+    """Undefined where PyTorch writes elements that an operand has at other positions: it refuses
+    that where it is cheap to find out, and else reads some of them before and some after."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = getattr(function, "__name__", "")
+        target = kwargs.get("out")
+        is_in_place = (name.endswith("_") and not name.startswith("__")) or name.startswith("__i")
+        if target is None and args and is_in_place:
+            target = args[0]
+        if isinstance(target, torch.Tensor):
+            for other in args:
+                if isinstance(other, torch.Tensor) and _overlaps_elsewhere(target, other):
+                    raise Undefined
+        return function(*args, **kwargs)
+
+
+def _overlaps_elsewhere(target, other):
+    if target.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+        return False
+    seen = [(x.storage_offset(), x.shape, x.stride()) for x in (target, other)]
+    if seen[0] == seen[1] or all(map(_is_dense, (target, other))):
+        return False
+    places = [
+        {start + sum(map(operator.mul, at, steps)) for at in itertools.product(*map(range, shape))}
+        for start, shape, steps in seen
+    ]
+    return not places[0].isdisjoint(places[1])
+
+
+def _is_dense(x):
+    """Whether its elements fill their memory, each place once: PyTorch compares such places."""
+    length = 1
+    for step, size in sorted(zip(x.stride(), x.shape)):
+        if size > 1 and step != length:
+            return False
+        length *= size
+    return True
+
+
 def run(text, t):
     """What the program logs, as plain lists and numbers; the error that ended it is the last."""
     logged = []
@@ -335,7 +384,10 @@ def run(text, t):
             logged.append(value.tolist() if hasattr(value, "tolist") else value)
 
     try:
-        exec(compile(text, "<program>", "exec"), {"t": t, "log": log})
+        with defined_writes() if t is torch else contextlib.nullcontext():
+            exec(compile(text, "<program>", "exec"), {"t": t, "log": log})
+    except Undefined:
+        logged.append("undefined")
     except RuntimeError as error:
         said = str(error).split(" [<")[0]
         logged.append(
