@@ -257,7 +257,7 @@ class Writer(Text):
 
     def write_mask(self):
         name = self.array()
-        self.write(f"{name}[{name} < {self.scalar(1)}] = {self.scalar(1)}")
+        self.write(f"{name}[{name} < {self.scalar(1)} + 0.0137] = {self.scalar(1)}")
 
     def write_places(self):
         name = self.array(1)
@@ -306,20 +306,20 @@ def run(text, np):
     return logged
 
 
-def same(one, two, largest=1.0):
-    """Equal, numbers to a millionth of the largest beside them."""
+def same(one, two, largest=1.0, tolerance=1e-6):
+    """Equal, numbers to `tolerance` times the largest beside them."""
     if isinstance(one, (list, tuple)):
         if not isinstance(two, (list, tuple)) or len(one) != len(two):
             return False
         largest = max(
             [largest, *(abs(x) for x in one if isinstance(x, float) and math.isfinite(x))]
         )
-        return all(same(x, y, largest) for x, y in zip(one, two))
+        return all(same(x, y, largest, tolerance) for x, y in zip(one, two))
     if isinstance(one, float) and isinstance(two, float):
         return (
             one == two
             or (math.isnan(one) and math.isnan(two))
-            or abs(one - two) <= 1e-6 * max(abs(one), abs(two), largest)
+            or abs(one - two) <= tolerance * max(abs(one), abs(two), largest)
         )
     return type(one) is type(two) and one == two
 

@@ -3,12 +3,15 @@ in place, through views, `.data`, `detach` and under `no_grad`; hooks, optimiser
 time. A program is text, which runs under any module that is called `t`; its logs are compared."""
 
 import contextlib
+import functools
 import itertools
 import math
 import operator
 
 import torch
 from imperative_programs import Text
+
+import composit.torch as ours
 
 # What both libraries say of a program that they refuse, by its beginning.
 REFUSALS = {
@@ -328,6 +331,24 @@ def is_finite(value):
     if isinstance(value, list):
         return all(is_finite(part) for part in value)
     return not isinstance(value, float) or math.isfinite(value)
+
+
+def differ(text, close):
+    """Whether a program's run differs from PyTorch's, by `close` with a tolerance: to a millionth in
+    float32; or, as sums that cancel show how they were rounded, to a hundredth of a millionth in
+    float64 and to a tenth of a thousandth in float32."""
+
+    def is_same(dtype, tolerance):
+        for t in (torch, ours):
+            t.set_default_dtype(getattr(t, dtype))
+        try:
+            expected, found = (run(text, t) for t in (torch, ours))
+        finally:
+            for t in (torch, ours):
+                t.set_default_dtype(t.float32)
+        return same(expected, found, functools.partial(close, tolerance=tolerance))
+
+    return not (is_same("float32", 1e-6) or (is_same("float32", 1e-4) and is_same("float64", 1e-8)))
 
 
 class Undefined(Exception):
