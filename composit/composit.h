@@ -99,5 +99,6 @@
 #include "composit/onnx/call.h"
 #include "composit/onnx/loaded_model.h"
 #include "composit/onnx/model.h"
+#include "composit/onnx/save_model.h"
 #include "composit/random/distributions.h"
 #include "composit/random/keys.h"

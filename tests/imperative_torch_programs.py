@@ -316,8 +316,9 @@ class Writer(Text):
 def same(expected, found, close):
     """Whether a run is PyTorch's, by `close` of what was logged. PyTorch refuses some views of what
     has a gradient now, as leaves, depending on whether their grad_fn was looked at: those do not
-    count. Neither does what follows a write whose operand is changed by it ("undefined"). Once PyTorch's gradients are NaN for inf * 0, ours may be numbers (docs/semantics.md 29):
-    what follows the first value that is not finite does not count either."""
+    count. Neither does what follows a write that changes its own operand ("undefined"). Once
+    PyTorch's gradients are NaN for inf * 0, ours may be numbers (docs/semantics.md 29): what
+    follows the first value that is not finite does not count either."""
     overflow = next((k for k, value in enumerate(expected) if not is_finite(value)), None)
     if overflow is not None and expected != found:
         return close(expected[:overflow], found[:overflow])
@@ -334,9 +335,8 @@ def is_finite(value):
 
 
 def differ(text, close):
-    """Whether a program's run differs from PyTorch's, by `close` with a tolerance: to a millionth in
-    float32; or, as sums that cancel show how they were rounded, to a hundredth of a millionth in
-    float64 and to a tenth of a thousandth in float32."""
+    """Whether a program's run differs from PyTorch's, by `close` with a tolerance: 1e-6 in float32.
+    Sums that cancel show how they were rounded: 1e-4 is enough where float64 agrees to 1e-8."""
 
     def is_same(dtype, tolerance):
         for t in (torch, ours):

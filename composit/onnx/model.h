@@ -92,7 +92,7 @@ struct Attribute {
 };
 
 struct Node {
-    std::string name, operation, domain, overload;
+    std::string name, operation, domain, overload, doc;
     std::vector<std::string> inputs, outputs;  // an empty name: left out
     std::vector<Attribute> attributes;
 };
@@ -132,6 +132,10 @@ struct Model {
 [[nodiscard]] Model read_model(const std::filesystem::path& path);
 // The same of the file's bytes. External data is looked for in `folder`.
 [[nodiscard]] Model read_model_bytes(std::string content, const std::filesystem::path& folder = {});
+
+// The bytes of a file with that model: IR version, producer, opsets and the graph, whose tensors
+// have `raw` elements. ValueError beyond 2 GiB.
+[[nodiscard]] std::string write_model(const Model& model);
 
 // The elements of a tensor that has no strings; small types in their carriers. ValueError where
 // there are not as many as its dims say, or external data lies outside the model's folder.

@@ -210,6 +210,7 @@ Node read_node(WireReader in) {
             case 3: node.name = in.text(); break;
             case 4: node.operation = in.text(); break;
             case 5: node.attributes.push_back(read_attribute(in.message())); break;
+            case 6: node.doc = in.text(); break;
             case 7: node.domain = domain_of(in.text()); break;
             case 8: node.overload = in.text(); break;
             default: in.skip();

@@ -1,4 +1,4 @@
-// Protobuf's wire format, read within bounds.
+// Protobuf's wire format, read within bounds, and written.
 #include "composit/onnx/wire.h"
 
 #include "composit/base/error.h"
@@ -123,5 +123,36 @@ void WireReader::append_fixed(std::vector<T>& values, Kind kind) {
 
 void WireReader::append(std::vector<float>& values) { append_fixed(values, Kind::fixed32); }
 void WireReader::append(std::vector<double>& values) { append_fixed(values, Kind::fixed64); }
+
+void WireWriter::varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) content_ += static_cast<char>(value | 0x80);
+    content_ += static_cast<char>(value);
+}
+
+void WireWriter::integer(uint32_t field, int64_t value) {
+    tag(field, 0);
+    varint(static_cast<uint64_t>(value));
+}
+
+void WireWriter::number(uint32_t field, float value) {
+    tag(field, 5);
+    content_.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void WireWriter::text(uint32_t field, std::string_view bytes) {
+    tag(field, 2);
+    varint(bytes.size());
+    content_ += bytes;
+}
+
+void WireWriter::integers(uint32_t field, const std::vector<int64_t>& values) {
+    WireWriter packed;
+    for (const int64_t value : values) packed.varint(static_cast<uint64_t>(value));
+    text(field, packed.content_);
+}
+
+void WireWriter::numbers(uint32_t field, const std::vector<float>& values) {
+    text(field, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+}
 
 }  // namespace composit::onnx

@@ -1,4 +1,4 @@
-// A reader of protobuf's wire format, which ONNX files are written in.
+// A reader and a writer of protobuf's wire format, which ONNX files are written in.
 //
 // A message is a row of fields, each a tag (field number and wire type) and a value. The reader
 // walks bytes that somebody else owns, checks every length against the bytes that are left, and
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace composit::onnx {
@@ -63,6 +64,31 @@ class WireReader {
     uint32_t field_ = 0;
     Kind kind_ = Kind::varint;
     int depth_ = 0;
+};
+
+// Writes one message, field after field, in the order of the calls:
+//
+//   WireWriter graph;
+//   graph.text(2, "digits");
+//   graph.message(1, node);  // another writer's fields
+class WireWriter {
+  public:
+    void integer(uint32_t field, int64_t value);  // a varint
+    void number(uint32_t field, float value);     // four bytes
+    void text(uint32_t field, std::string_view bytes);
+    void message(uint32_t field, const WireWriter& fields) { text(field, fields.content_); }
+    // Repeated numbers, packed.
+    void integers(uint32_t field, const std::vector<int64_t>& values);
+    void numbers(uint32_t field, const std::vector<float>& values);
+
+    [[nodiscard]] const std::string& content() const { return content_; }
+    [[nodiscard]] std::string take() { return std::move(content_); }
+
+  private:
+    void varint(uint64_t value);
+    void tag(uint32_t field, uint32_t kind) { varint(uint64_t{field} << 3 | kind); }
+
+    std::string content_;
 };
 
 }  // namespace composit::onnx

@@ -317,6 +317,10 @@ const ir::scalar::Signature& map_signature(const Node& node) {
     return specialisation_of(node.attributes().get<RowRef>("row"), node.operands()).signature;
 }
 
+const Specialisation& specialisation_of(const Node& node) {
+    return specialisation_of(node.attributes().get<RowRef>("row"), node.operands());
+}
+
 Tensor map(const RowRef& row, std::vector<Tensor> operands) {
     check_arity(row, operands);
     ir::SharedTypes types = types_of(row, operands);

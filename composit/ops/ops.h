@@ -29,6 +29,8 @@ using Axes = std::vector<int64_t>;
 // weak). ValueError: "<row>: operands could not be broadcast together with shapes (3,) (4,)".
 Tensor map(const ir::scalar::RowRef& row, std::vector<Tensor> operands);
 Tensor map(std::string_view row_name, std::vector<Tensor> operands);
+// The row of a node that `map` made, for the dtypes that its operands are computed in.
+const ir::scalar::Specialisation& specialisation_of(const ir::Node& node);
 // Elements converted to dtype (numpy's astype, casting="unsafe"); the same node when there is
 // nothing to do.
 Tensor astype(const Tensor& x, DType dtype);

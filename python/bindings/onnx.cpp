@@ -1,9 +1,10 @@
-// composit/onnx/loaded_model.h, into module composit._core.onnx.
+// composit/onnx/loaded_model.h and save_model.h, into module composit._core.onnx.
 #include "onnx.h"
 
 #include "casters.h"
 #include "composit/onnx/call.h"
 #include "composit/onnx/loaded_model.h"
+#include "composit/onnx/save_model.h"
 #include "interpreter_lock.h"
 #include "location.h"
 
@@ -95,6 +96,14 @@ nb::list infos(const std::vector<onnx::ValueInfo>& values) {
     return all;
 }
 
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+std::vector<onnx::NamedTensor> named(const NamedTensors& tensors) {
+    std::vector<onnx::NamedTensor> all;
+    for (const auto& [name, tensor] : tensors) all.push_back({name, tensor});
+    return all;
+}
+
 }  // namespace
 
 void bind_onnx(nb::module_& module) {
@@ -149,6 +158,21 @@ void bind_onnx(nb::module_& module) {
             return onnx::load_bytes(std::move(bytes), folder);
         },
         located);
+    module.def(
+        "model_bytes",
+        [](const NamedTensors& outputs, const NamedTensors& inputs, int64_t opset) {
+            const std::string bytes =
+                onnx::model_bytes(named(outputs), {.opset = opset, .inputs = named(inputs)});
+            return nb::bytes(bytes.data(), bytes.size());
+        },
+        nb::arg("outputs"), nb::arg("inputs"), nb::arg("opset"), located);
+    module.def(
+        "save",
+        [](const std::string& path, const NamedTensors& outputs, const NamedTensors& inputs,
+           int64_t opset) {
+            onnx::save(path, named(outputs), {.opset = opset, .inputs = named(inputs)});
+        },
+        nb::arg("path"), nb::arg("outputs"), nb::arg("inputs"), nb::arg("opset"), located);
     module.def("operators", [] {
         std::vector<std::pair<std::string, std::string>> all;
         for (const onnx::OperatorRecord& record : onnx::operators().all())

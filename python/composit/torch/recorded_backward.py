@@ -22,7 +22,8 @@ class _Backward:
         leaves = [lazies[number] for number in state.leaves]
         # Each is a cell of its own, also where two are equal.
         found = _core.nn.chain_rule([output], [one], leaves)
-        return [_core.laid_like(beside(x, leaf), leaf) for x, leaf in zip(found, leaves)]
+        made: list[Any] = [_core.laid_like(beside(x, leaf), leaf) for x, leaf in zip(found, leaves)]
+        return made
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
