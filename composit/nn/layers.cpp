@@ -71,7 +71,9 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, con
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
                   const Tensor& bias, double epsilon) {
     return errors_as("batch_norm", [&] {
-        return (x - mean) / apply("sqrt", {variance + epsilon}) * weight + bias;
+        Tensor result = (x - mean) / apply("sqrt", {variance + epsilon});
+        if (weight) result = result * weight;
+        return bias ? result + bias : result;
     });
 }
 
@@ -94,9 +96,10 @@ Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, int
     for (int64_t d = 1; d < static_cast<int64_t>(grouped.size()); ++d)
         if (d != axis) axes.push_back(d);
     return errors_as("group_norm", [&] {
-        const Tensor result = normalised(numpy::reshape(x, grouped), axes, epsilon);
-        return numpy::reshape(result, x.shape()) * numpy::reshape(weight, aligned) +
-               numpy::reshape(bias, aligned);
+        Tensor result =
+            numpy::reshape(normalised(numpy::reshape(x, grouped), axes, epsilon), x.shape());
+        if (weight) result = result * numpy::reshape(weight, aligned);
+        return bias ? result + numpy::reshape(bias, aligned) : result;
     });
 }
 

@@ -23,13 +23,14 @@ using numpy::Axis;
                                 const Axis& axis = -1, double epsilon = 1e-5);
 
 // Inference: (x - mean) / sqrt(variance + epsilon) * weight + bias; all broadcast against x as they
-// are (per channel: (channels,) with channels last, (channels, 1, 1) with channels first).
+// are (per channel: (channels,) with channels last, (channels, 1, 1) with channels first). weight
+// and bias may be empty.
 [[nodiscard]] Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                 const Tensor& weight, const Tensor& bias, double epsilon = 1e-5);
 
 // x of rank >= 2 with batch first: each of num_groups groups of channels normalised over its
-// channels and the spatial axes. weight and bias: (channels,). ValueError when the channels do not
-// divide into groups.
+// channels and the spatial axes. weight and bias: (channels,), or empty. ValueError when the
+// channels do not divide into groups.
 [[nodiscard]] Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 int64_t channel_axis, int64_t num_groups, double epsilon = 1e-5);
 

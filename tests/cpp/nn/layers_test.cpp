@@ -56,6 +56,7 @@ TEST(layers, group_norm_is_layer_norm_of_groups) {
     const Tensor one = numpy::ones({4}), zero = numpy::zeros({4});
     const auto expected = slow_normalised(values<double>(x), 6, 1e-5);
     expect_near(group_norm(x, one, zero, 1, 2), {2, 4, 3}, expected);
+    expect_near(group_norm(x, {}, {}, 1, 2), {2, 4, 3}, expected);  // they may be left out
     const Tensor last = group_norm(numpy::moveaxis(x, 1, -1), one, zero, -1, 2);
     expect_near(numpy::moveaxis(last, -1, 1), {2, 4, 3}, expected);
     expect_error<ValueError>([&] { (void)group_norm(x, one, zero, 1, 3); }, "num_groups is 3");
