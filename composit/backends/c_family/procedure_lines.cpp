@@ -61,6 +61,23 @@ bool declare_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
+// Whether a line declares vectors, or numbers that are zero: such lines may stand together whatever
+// lines of the source they belong to.
+bool makes_room(std::string_view text) {
+    const std::string_view type = type_of(text);
+    if (type.empty() || type.starts_with("const ")) return false;
+    if (type.starts_with("std::vector<")) return true;
+    std::string_view rest = text.substr(type.size());
+    rest.remove_suffix(1);
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find(", "), rest.size());
+        const std::string_view one = rest.substr(0, end);
+        if (!one.ends_with(" = 0.0") && !one.ends_with(" = {}")) return false;
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return true;
+}
+
 // Two fills with zeros as one: "fill_zeros(x, n);", of several arrays.
 bool fill_together(PrintedLine& line, const PrintedLine& next) {
     static constexpr std::string_view head = "fill_zeros(";
@@ -146,7 +163,11 @@ Lines together(const Lines& lines) {
     for (const PrintedLine& line : lines) {
         const bool is_of_same = line.source_line == 0 || line.source_line == before;
         if (line.source_line != 0) before = line.source_line;
-        if (!out.empty() && is_of_same && out.back().indent == line.indent &&
+        const bool may_join = !out.empty() && out.back().indent == line.indent;
+        if (may_join && makes_room(out.back().text) && makes_room(line.text) &&
+            declare_together(out.back(), line))
+            continue;
+        if (may_join && is_of_same &&
             (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
              fill_together(out.back(), line) || assert_together(out.back(), line)))
             continue;

@@ -7,6 +7,7 @@
 #include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/procedure.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -44,7 +45,12 @@ class LoggedText {
     // The lines before a loop, into which the text goes.
     std::vector<std::string> begin(const ir::procedure::Statement& loop);
     void end();
-    // Whether the lines before its loop say what the statement does.
+    // Whether the lines before its loop say what the statement does; all statements of the loop.
+    bool says_all_of(const ir::procedure::Statement& loop) const {
+        return !loop.body.empty() &&
+               std::all_of(loop.body.begin(), loop.body.end(),
+                           [this](const auto& each) { return is_said(each); });
+    }
     bool is_said(const ir::procedure::Statement& statement) const {
         return said_.contains(&statement);
     }

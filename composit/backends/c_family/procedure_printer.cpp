@@ -109,7 +109,8 @@ class Printer {
             const int number = static_cast<int>(i);
             if (!is_declared_by(block, index, number)) continue;
             if (statement.variable == number && !reads(statement).contains(number)) continue;
-            if (counter_of(block, index) == number) continue;
+            if (counter_of(block, index) == number || homes_.begins_with(block, index, number))
+                continue;
             const ir::DType dtype = variable(number).dtype;
             line(type_name(dtype) + " " + name(number) + " = " + zero_of(dtype) + ";",
                  statement.line);
@@ -126,12 +127,8 @@ class Printer {
 
     std::set<int> reads(const Statement& statement) const { return homes_.reads(statement); }
 
-    // The variable that a loop's head declares; -1: none.
     int counter_of(const Block& block, size_t index) const {
-        const Statement& statement = block[index];
-        if (statement.kind != Kind::loop || statement.first.size() != 1) return -1;
-        const int number = statement.first[0].variable;
-        return is_declared_by(block, index, number) ? number : -1;
+        return homes_.counter_of(block, index);
     }
 
     void print_block(const Block& block) {
@@ -425,6 +422,7 @@ class Printer {
         if (print_nest(block, index)) return;
         const Statement& loop = block[index];
         for (const std::string& text : logs_.begin(loop)) line(text, loop.line);
+        if (logs_.says_all_of(loop)) return logs_.end();
         std::vector<std::string> before;
         const int counter = counter_of(block, index);
         std::string first;
@@ -434,10 +432,13 @@ class Printer {
             const std::string value = simple.empty() ? values(start.values, lines)[0] : simple;
             for (const std::string& text : lines) line(text, loop.line);
             const std::string assignment = name(start.variable) + " = " + value;
+            const std::string type = type_name(variable(start.variable).dtype) + " ";
             if (counter == start.variable)
-                first = type_name(variable(counter).dtype) + " " + assignment;
+                first = type + assignment;
             else
-                line(assignment + ";", loop.line);
+                line((homes_.begins_with(block, index, start.variable) ? type : "") + assignment +
+                         ";",
+                     loop.line);
         }
         const std::string simple = plain_comparison(loop.values[0], names_);
         const std::string condition = simple.empty() ? values(loop.values, before)[0] : simple;

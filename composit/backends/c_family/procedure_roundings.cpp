@@ -36,6 +36,12 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
     ProcedureRoundings known;
     known.variables.integers = intervals_of(procedure);
     const std::vector<const Statement*> all = ir::procedure::all_statements(procedure.body);
+    std::set<int> loaded;
+    for (const Statement* each : all)
+        if (each->kind == Kind::load || each->kind == Kind::take) loaded.insert(each->variable);
+    for (size_t i = procedure.parameters; i < procedure.variables.size(); ++i)
+        if (const int variable = static_cast<int>(i); !loaded.contains(variable))
+            known.variables.computed.insert(variable);
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
         for (const Statement* each : all) {

@@ -83,19 +83,40 @@ Scope Homes::scope_of(size_t place) const {
     if (is_parameter || !home.block) return {0, is_parameter ? order_ + 1 : 0};
     const Statement& first = (*home.block)[home.first];
     // What a loop's head declares is known in the loop.
-    const bool is_counter = first.kind == Kind::loop && first.first.size() == 1 &&
-                            first.first[0].variable == static_cast<int>(place);
     const Scope& span = spans_.at(&first);
-    if (is_counter) {
-        const auto& all = mentions_.at(static_cast<int>(place));
-        const bool is_own = std::all_of(all.begin(), all.end(), [&](const Path& path) {
-            for (const auto& [block, index] : path)
-                if (block == home.block) return index == home.first;
-            return false;
-        });
-        if (is_own) return span;
-    }
+    if (place < count() && is_of_loop(static_cast<int>(place))) return span;
     return {span.begin, ends_.at(home.block)};
+}
+
+bool Homes::begins_with(const Block& block, size_t index, int variable) const {
+    const Statement& loop = block[index];
+    return loop.kind == Kind::loop && loop.first.size() == 1 &&
+           loop.first[0].variable == variable && of(variable).block == &block &&
+           of(variable).first == index && variable >= static_cast<int>(procedure_.parameters) &&
+           !reads(loop.first[0]).contains(variable);
+}
+
+int Homes::counter_of(const Block& block, size_t index) const {
+    const Statement& loop = block[index];
+    if (loop.kind != Kind::loop || loop.first.size() != 1) return -1;
+    const int number = loop.first[0].variable;
+    const bool is_declared = number >= static_cast<int>(procedure_.parameters) &&
+                             of(number).block == &block && of(number).first == index;
+    return is_declared && is_of_loop(number) ? number : -1;
+}
+
+bool Homes::is_of_loop(int variable) const {
+    const Home& home = of(variable);
+    if (!home.block) return false;
+    const Statement& first = (*home.block)[home.first];
+    if (first.kind != Kind::loop || first.first.size() != 1 || first.first[0].variable != variable)
+        return false;
+    const auto& all = mentions_.at(variable);
+    return std::all_of(all.begin(), all.end(), [&](const Path& path) {
+        for (const auto& [block, index] : path)
+            if (block == home.block) return index == home.first;
+        return false;
+    });
 }
 
 std::set<int> Homes::reads(const Statement& statement) const {

@@ -49,6 +49,13 @@ class Homes {
     const Home& of_array(size_t array) const { return homes_[procedure_.variables.size() + array]; }
     // Of a variable, or an array behind all variables.
     Scope scope_of(size_t place) const;
+    // The variable that the head of the loop at a place declares; -1: none.
+    int counter_of(const ir::procedure::Block& block, size_t index) const;
+    // Whether the head of the loop at a place gives a variable, which is read behind the loop, too,
+    // its first value.
+    bool begins_with(const ir::procedure::Block& block, size_t index, int variable) const;
+    // Whether a loop's head gives a variable its first value, and nothing behind the loop knows it.
+    bool is_of_loop(int variable) const;
     size_t count() const { return procedure_.variables.size(); }
     // How many variables and arrays live in a block.
     std::ptrdiff_t lives_in(const ir::procedure::Block& block) const {

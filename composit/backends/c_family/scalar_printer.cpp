@@ -65,7 +65,10 @@ class StatementPrinter {
           question_(question),
           spelling_(spelling) {
         if (roundings && !spelling.is_c) fusing_.emplace(*roundings);
-        if (is_of_procedure) integers_ = &roundings->integers;
+        if (is_of_procedure) {
+            integers_ = &roundings->integers;
+            computed_ = &roundings->computed;
+        }
         for (const Expr& expr : order_)
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
         for (const Expr& result : results_) ++uses_[result.id()];
@@ -194,7 +197,9 @@ class StatementPrinter {
             const auto index = static_cast<size_t>(expr.index());
             internal_check(index < arguments_.size(), "print_statements: argument ", index, " of ",
                            arguments_.size());
-            return {arguments_[index], Binding::atom};
+            Term term{arguments_[index], Binding::atom};
+            term.is_computed = computed_ && computed_->contains(expr.index());
+            return term;
         }
         if (const auto found = scaled_.find(expr.id()); found != scaled_.end())
             return scaled(expr, found->second);
@@ -232,6 +237,7 @@ class StatementPrinter {
     const ScalarSpelling& spelling_;
     std::optional<Fusing> fusing_;
     const std::map<int, Interval>* integers_ = nullptr;
+    const std::set<int>* computed_ = nullptr;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_set<const ExprNode*> branches_;
     std::unordered_set<const ExprNode*> together_;        // parts of such calls

@@ -20,10 +20,12 @@ struct Shape {
     bool is_product = false, is_negated = false, is_constant = false;
 };
 
-// Numbers of arguments that may be such, and between which numbers integers lie.
+// Numbers of arguments that may be such, and between which numbers integers lie; those that are
+// computed where they are known, and so come out of no memory.
 struct Roundings {
     std::set<int> products, negated, constants;
     std::map<int, Interval> integers = {};
+    std::set<int> computed = {};
 };
 
 class Fusing {

@@ -129,7 +129,8 @@ class TermMaker {
     // A bool out of memory: compilers write vector instructions for a byte that is compared.
     bool is_loaded(size_t i) const {
         const Expr& operand = expr_.operands()[i];
-        return !spelling_.is_c && operand.op() == Op::argument && operand.dtype() == DType::boolean;
+        return !spelling_.is_c && operand.op() == Op::argument &&
+               operand.dtype() == DType::boolean && !x_[i].is_computed;
     }
     static Term as_byte(const Term& x) {
         return {"bits_as<uint8_t>(" + x.text + ")", Binding::atom};

@@ -17,7 +17,8 @@ enum class Binding : uint8_t { choice, other, comparison, sum, product, prefix, 
 struct Term {
     std::string text;
     Binding binding = Binding::atom;
-    bool chooses = false;  // whether it has a choice or a call written out
+    bool chooses = false;      // whether it has a choice or a call written out
+    bool is_computed = false;  // of a bool: whether it comes out of no memory
     // Of an integer that wraps: before it becomes signed again.
     std::string unwrapped = {};
     Binding unwrapped_binding = Binding::atom;
