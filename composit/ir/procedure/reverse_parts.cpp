@@ -34,8 +34,6 @@ bool is_named_call(const Expr& expr) {
            expr.row()->name != "cube";
 }
 
-namespace {
-
 // What a choice may leave out keeps its place: 0 times the slope of what is not taken would be
 // no zero where that is infinite.
 std::set<const scalar::ExprNode*> chosen_from(const Expr& value) {
@@ -49,6 +47,8 @@ std::set<const scalar::ExprNode*> chosen_from(const Expr& value) {
     for (const Expr& expr : scalar::topological_order(sides)) found.insert(expr.id());
     return found;
 }
+
+namespace {
 
 std::string name_of(const Expr& expr) {
     const std::string name =

@@ -12,6 +12,9 @@ namespace composit::ir::procedure {
 // Whether an operation computes long enough to be kept: a function of floats.
 bool is_named_call(const Expr& expr);
 
+// The parts of a value that a choice in it may leave out.
+std::set<const scalar::ExprNode*> chosen_from(const Expr& value);
+
 // The values of functions get variables, which are added to `procedure`: derivatives are made of
 // them. Not those that a choice may leave out.
 void name_calls(Block& block, Procedure& procedure);

@@ -1,4 +1,5 @@
 // tidied: what a transformation wrote, as a person would have written it.
+#include "composit/ir/procedure/parts_once.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -55,7 +56,7 @@ class Tidier {
         default_first(p_.body);
         p_ = without_dead_code(std::move(p_));
         fill_first_sides(p_.body);
-        return std::move(p_);
+        return with_parts_once(std::move(p_));
     }
 
   private:
