@@ -7,6 +7,7 @@
 #include "composit/ir/procedure/poles.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/searches.h"
 #include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/undo.h"
 
@@ -97,6 +98,7 @@ void ReverseSetup::end_early_returns() {
         }
         return made;
     });
+    body_ = with_searches_apart(body_, out_);
     name_calls(body_, out_);
     p_.variables = out_.variables;
 }
