@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/procedure/can_be_logged.h"
+#include "composit/ir/procedure/own_versions.h"
 #include "composit/ir/procedure/parts_once.h"
 #include "composit/ir/procedure/poles.h"
 #include "composit/ir/procedure/returns_in_loops.h"
@@ -17,11 +18,11 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
 ReverseSetup::ReverseSetup(const Procedure& procedure)
-    : p_(with_parts_once(
-          with_elements_read_once(with_values_once(
-              with_own_variables(with_extremes_shared(with_parameters_for_copies(procedure))),
-              names_in(procedure))),
-          true)) {
+    : p_(with_parts_once(with_elements_read_once(with_values_once(
+                             with_own_versions(with_own_variables(
+                                 with_extremes_shared(with_parameters_for_copies(procedure)))),
+                             names_in(procedure))),
+                         true)) {
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;

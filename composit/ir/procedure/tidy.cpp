@@ -128,7 +128,7 @@ class Tidier {
             if (static_cast<size_t>(from) < p_.parameters ||
                 static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
                 mentions_in(p_, rest)[copy] != uses_[copy] - 1 ||
-                (!is_of_sides(block, i, from) &&
+                (!is_of_sides(block, i, from) && !is_given_away(block, i, from) &&
                  (is_name(from) || !is_name(copy) || !is_made_once(block, i, from))))
                 continue;
             std::vector<Expr> by = all_variables(p_);
@@ -147,6 +147,12 @@ class Tidier {
         const Block before(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(place));
         return assignments_[variable] > 1 && uses_[variable] - assignments_[variable] == 1 &&
                mentions_in(p_, before)[variable] == uses_[variable] - 1;
+    }
+
+    // Whether nothing behind a place mentions the variable, which is none of the function's.
+    bool is_given_away(const Block& block, size_t place, int variable) {
+        const Block before(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(place));
+        return !is_name(variable) && mentions_in(p_, before)[variable] == uses_[variable] - 1;
     }
 
     // Whether one statement before a place assigns the variable, and what follows alone mentions
