@@ -67,11 +67,37 @@ class Shortener {
             hoist(block[i].body);
             hoist(block[i].otherwise);
             if (block[i].kind != Kind::branch) continue;
-            const Block ahead = common_ahead(block[i]);
+            Block ahead = common_first(block[i]);
+            const Block constants = common_ahead(block[i]);
+            ahead.insert(ahead.end(), constants.begin(), constants.end());
             block.insert(block.begin() + static_cast<std::ptrdiff_t>(i), ahead.begin(),
                          ahead.end());
             i += ahead.size();
         }
+    }
+
+    // The statements that both sides begin with, which change nothing that the condition reads;
+    // they are taken out of them.
+    static Block common_first(Statement& branch) {
+        Block ahead;
+        const std::set<int> condition = variables_in(branch.values);
+        Block &one = branch.body, &other = branch.otherwise;
+        while (!one.empty() && !other.empty() && is_same_plain(one[0], other[0]) &&
+               !condition.contains(one[0].variable)) {
+            ahead.push_back(one[0]);
+            one.erase(one.begin());
+            other.erase(other.begin());
+        }
+        return ahead;
+    }
+
+    static bool is_same_plain(const Statement& one, const Statement& other) {
+        const bool is_plain = one.kind == Kind::assign || one.kind == Kind::load || is_write(one);
+        return is_plain && one.kind == other.kind && one.variable == other.variable &&
+               one.array == other.array && one.values.size() == other.values.size() &&
+               one.index.size() == other.index.size() &&
+               scalar::structurally_equal(one.values, other.values) &&
+               scalar::structurally_equal(one.index, other.index);
     }
 
     // The constants that may be assigned before a branch; they are taken out of it.

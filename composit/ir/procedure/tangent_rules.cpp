@@ -98,8 +98,9 @@ class Rule {
     }
 
     Expr product() const {
-        return sum(t(0) ? unless_zero(0, x(1), times(t(0), x(1))) : Expr(),
-                   t(1) ? unless_zero(1, x(0), times(x(0), t(1))) : Expr());
+        const bool first = t(0) && !is_constant(x(1), 0), second = t(1) && !is_constant(x(0), 0);
+        return sum(first ? unless_zero(0, x(1), times(t(0), x(1))) : Expr(),
+                   second ? unless_zero(1, x(0), times(x(0), t(1))) : Expr());
     }
 
     // The product of a factor and the tangent of an operand, which may be infinite; 0 where the

@@ -1,4 +1,5 @@
 // tidied: what a transformation wrote, as a person would have written it.
+#include "composit/ir/procedure/arrays_in_place.h"
 #include "composit/ir/procedure/parts_once.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
@@ -38,7 +39,7 @@ class Tidier {
 
     Procedure run() {
         leave_out_idle_copies(p_.body);
-        p_ = without_dead_code(std::move(p_));
+        p_ = with_inputs_read_again(without_dead_code(std::move(p_)));
         p_ = with_values_once(with_own_variables(std::move(p_)), names_);
         p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
         p_ = with_loops_together(without_known_assertions(std::move(p_)), names_);
@@ -56,6 +57,7 @@ class Tidier {
         default_first(p_.body);
         p_ = without_dead_code(std::move(p_));
         fill_first_sides(p_.body);
+        p_ = with_arrays_in_place(with_sums_gathered(std::move(p_), names_));
         return with_parts_once(std::move(p_));
     }
 
@@ -280,6 +282,15 @@ class Tidier {
     // Names of the function stay where they are assigned.
     bool leaves_alone(const Statement& statement, const Statement& other) const {
         const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
+        if (statement.kind == Kind::loop) {
+            const Block one{statement};
+            const std::set<int> read = variables_in(other.values);
+            const std::map<int, int> mentioned = mentions_in(p_, one);
+            return !is_name(other.variable) && !mentioned.contains(other.variable) &&
+                   std::none_of(read.begin(), read.end(), [&](int variable) {
+                       return assignments_in(one).contains(variable);
+                   });
+        }
         return (is_write(statement) || (assigns && !is_name(other.variable))) &&
                !variables_in(statement.values).contains(other.variable) &&
                !variables_in(statement.index).contains(other.variable) &&
