@@ -225,8 +225,62 @@ std::optional<std::set<size_t>> index_made_again(const Procedure& procedure, con
 
 }  // namespace
 
+namespace {
+
+// Whether the write of a part is one of such a row.
+bool is_in_row(const std::map<size_t, size_t>& rows, const Block& part, size_t place) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+        return row.first <= place && place <= row.second &&
+               part[row.first].array == part[place].array;
+    });
+}
+
+}  // namespace
+
+std::map<size_t, size_t> LoggedLoops::rows_in(const Block& part) const {
+    std::map<size_t, size_t> rows;
+    for (size_t i = 0; i < part.size(); ++i) {
+        if (part[i].kind != Kind::store || !is_overwriting(part[i])) continue;
+        const int array = part[i].array;
+        const Expr count = element_count(p_.arrays[static_cast<size_t>(array)].shape);
+        if (count.op() != scalar::Op::constant || count.value() < 2) continue;
+        int64_t next = 0;
+        size_t k = i;
+        for (; k < part.size(); ++k) {
+            const Block one{part[k]};
+            const auto all = all_statements(one);
+            const bool mentions = std::any_of(all.begin(), all.end(), [&](const Statement* each) {
+                return each->array == array;
+            });
+            if (!mentions) continue;
+            const bool is_next = part[k].kind == Kind::store && part[k].index.size() == 1 &&
+                                 is_integer_constant(part[k].index[0], static_cast<int64_t>(next));
+            if (!is_next) break;
+            if (++next == static_cast<int64_t>(count.value())) break;
+        }
+        if (next != static_cast<int64_t>(count.value())) continue;
+        rows[i] = k;
+        i = k;
+    }
+    return rows;
+}
+
+Statement LoggedLoops::over_elements(int array, int counter, Block body, bool is_back,
+                                     int line) const {
+    const Expr here = read(counter);
+    const Expr count = element_count(p_.arrays[static_cast<size_t>(array)].shape);
+    if (!is_back)
+        return Statement::loop({Statement::assign(counter, integer(0), line)}, here < count,
+                               std::move(body),
+                               {Statement::assign(counter, here + integer(1), line)}, line);
+    return Statement::loop({Statement::assign(counter, one_less(count), line)}, here >= integer(0),
+                           std::move(body), {Statement::assign(counter, here - integer(1), line)},
+                           line);
+}
+
 void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out) {
     const Pushed pushed = pushed_by(block, part);
+    const std::map<size_t, size_t> rows = rows_in(part);
     const int line = part[0].line;
     for (const int variable : pushed.before) {
         logs_->before.insert(variable);
@@ -235,9 +289,20 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
     const std::map<int, int> assigned = assignments_in(part);
     for (size_t i = 0; i < part.size(); ++i) {
         const Statement& statement = part[i];
-        if (is_overwriting(statement)) {
+        const DType dtype = statement.array < 0
+                                ? DType::float64
+                                : p_.arrays[static_cast<size_t>(statement.array)].dtype;
+        if (const auto row = rows.find(i); row != rows.end()) {
+            const int array = statement.array, own = statement.line;
+            const int log = log_of_array(-1 - array, logs_->of, "_log", dtype);
+            const int k = out_.add_variable("k", DType::int64);
+            const int old = out_.add_variable("old", dtype);
+            Block body = {Statement::load(old, array, {read(k)}, own),
+                          Statement::write(Kind::append, log, {}, read(old), own)};
+            out.push_back(over_elements(array, k, std::move(body), false, own));
+        }
+        if (is_overwriting(statement) && !is_in_row(rows, part, i)) {
             const int array = -1 - statement.array, own = statement.line;
-            const DType dtype = p_.arrays[static_cast<size_t>(statement.array)].dtype;
             const int old = old_element(out_, statement, out);
             const int log = log_of_array(array, logs_->of, "_log", dtype);
             out.push_back(Statement::write(Kind::append, log, {}, read(old), own));
@@ -321,9 +386,23 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
             if (const auto found = index_made_again(p_, part, i, assigned, assignments_))
                 makers.insert(found->begin(), found->end());
     for (const size_t i : makers) out.push_back(part[i]);
+    const std::map<size_t, size_t> rows = rows_in(part);
     for (size_t i = part.size(); i-- > 0;) {
         const Statement& write = part[i];
         if (!is_overwriting(write)) continue;
+        if (is_in_row(rows, part, i)) {
+            if (!std::any_of(rows.begin(), rows.end(),
+                             [i](const auto& row) { return row.second == i; }))
+                continue;
+            const ArrayVariable& of = p_.arrays[static_cast<size_t>(write.array)];
+            const int k = out_.add_variable("k", DType::int64);
+            const int old = out_.add_variable("old", of.dtype);
+            Block body = {
+                Statement::take(old, logs_->of.at(-1 - write.array), write.line),
+                Statement::write(Kind::store, write.array, {read(k)}, read(old), write.line)};
+            out.push_back(over_elements(write.array, k, std::move(body), true, write.line));
+            continue;
+        }
         const ArrayVariable known = p_.arrays[static_cast<size_t>(write.array)];
         std::vector<Expr> index = write.index;
         if (!index_made_again(p_, part, i, assigned, assignments_)) {

@@ -70,6 +70,11 @@ class LoggedLoops : protected ReverseSetup {
                        Block& again) const;
     // Whether the backward sweep of statements gives a variable the value from before them.
     bool is_put_back(const Block& block, int variable) const;
+    // Stores of a part that give all elements of a small array new values, in order, before any of
+    // it is read: the last one's place by the first one's. Their old elements are logged at once.
+    std::map<size_t, size_t> rows_in(const Block& part) const;
+    // for (k …) body, over all elements of the array; from the last one if `is_back`.
+    Statement over_elements(int array, int counter, Block body, bool is_back, int line) const;
     // Whether what the statement overwrites is logged.
     bool is_overwriting(const Statement& statement) const;
     int log_of(int variable);
