@@ -111,6 +111,8 @@ class Reverser : private LoggedLoops {
             Record& record = records.emplace_back();
             switch (statement.kind) {
                 case Kind::assign:
+                    if (loads_stored(block, statement, out)) break;
+                    [[fallthrough]];
                 case Kind::load:
                     if (assignments_[statement.variable] > 1 || is_parameter(statement.variable))
                         record.saved = copy_of(statement.variable, "_before", out, statement.line);
@@ -415,9 +417,7 @@ class Reverser : private LoggedLoops {
         Logs* const around = logs_;
         if (record.is_logged && record.logs) logs_ = record.logs.get();
         const std::set<int> was_there = is_there_;
-        for (size_t i = 0; i < p_.arrays.size(); ++i)
-            if (use_->is_recurrence(loop, static_cast<int>(i)))
-                is_there_.insert(static_cast<int>(i));
+        is_there_.merge(found_written_by(loop, record.is_logged));
         if (count)
             for (const auto& [array, within] : kept_.loops)
                 if (within == count->counter) is_there_.insert(array);

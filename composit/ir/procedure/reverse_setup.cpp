@@ -12,6 +12,8 @@
 #include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/undo.h"
 
+#include <algorithm>
+
 namespace composit::ir::procedure {
 
 using Kind = Statement::Kind;
@@ -200,6 +202,58 @@ std::vector<int> ReverseSetup::copy_results(Block& out) {
             copy_all(output, out_.add_array(array.name + "_returned", array), "value", out);
     }
     return copies;
+}
+
+bool ReverseSetup::loads_stored(const Block& block, const Statement& made, Block& out) const {
+    const auto all = scalar::topological_order(made.values);
+    if (is_there_.empty() || assignments_.at(made.variable) != 1 ||
+        static_cast<size_t>(made.variable) < p_.parameters ||
+        std::none_of(all.begin(), all.end(), is_named_call))
+        return false;
+    std::set<int> changed;
+    bool is_behind = false;
+    for (const Statement& next : block) {
+        if (&next == &made) is_behind = true;
+        if (!is_behind) continue;
+        const bool is_it = next.kind == Kind::store && is_there_.contains(next.array) &&
+                           use_->is_written_once(next.array) &&
+                           is_variable(next.values[0], made.variable);
+        if (is_it) {
+            const std::set<int> read = variables_in(next.index);
+            if (std::any_of(read.begin(), read.end(),
+                            [&](int variable) { return changed.contains(variable); }))
+                return false;
+            out.push_back(Statement::load(made.variable, next.array, next.index, made.line));
+            return true;
+        }
+        for (const auto& [variable, times] : assignments_in({next})) changed.insert(variable);
+    }
+    return false;
+}
+
+std::set<int> ReverseSetup::found_written_by(const Statement& loop, bool is_logged) const {
+    const bool is_outermost = std::any_of(body_.begin(), body_.end(),
+                                          [&](const Statement& each) { return &each == &loop; });
+    std::set<int> found;
+    for (size_t i = 0; i < p_.arrays.size(); ++i) {
+        const int array = static_cast<int>(i);
+        if (use_->is_recurrence(loop, array) || (is_outermost && !is_logged && stays(array)))
+            found.insert(array);
+    }
+    return found;
+}
+
+bool ReverseSetup::stays(int array) const {
+    if (changing_.contains(array) || !use_->is_written_once(array)) return false;
+    size_t stores = 0;
+    for (const Statement* each : all_statements(body_)) {
+        if (each->array != array) continue;
+        if (each->kind == Kind::add) return false;
+        stores += each->kind == Kind::store;
+    }
+    return stores == 1 && std::any_of(body_.begin(), body_.end(), [&](const Statement& each) {
+               return each.kind == Kind::allocate && each.array == array;
+           });
 }
 
 Expr ReverseSetup::adjoint(int variable) const {

@@ -34,6 +34,14 @@ class ReverseSetup {
     // Copies of the floating results, as they are when they are asked for: their variables, which
     // the result holds; arrays become outputs.
     std::vector<int> copy_results(Block& out);
+    // Instead of a value of a function that the block stores, to an element that a loop which runs
+    // again finds written: a load of that element. Whether there is one.
+    bool loads_stored(const Block& block, const Statement& made, Block& out) const;
+    // The arrays whose elements a loop finds written when it runs again.
+    std::set<int> found_written_by(const Statement& loop, bool is_logged) const;
+    // Whether the array is made before all loops, and each of its elements is given one value, that
+    // stays: whoever runs again finds it.
+    bool stays(int array) const;
     Expr adjoint(int variable) const;
 
     std::set<std::string> names_;  // of the function's variables
