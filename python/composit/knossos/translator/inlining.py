@@ -38,6 +38,7 @@ from composit.knossos.translator.storage import Storage
 from composit.knossos.values import Operators, is_number, kind_of, with_article
 
 _MOST_CALLS = 500
+_CHOOSING = (ast.If, ast.IfExp, ast.For, ast.While, ast.BoolOp)
 
 
 def without_documentation(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -93,10 +94,13 @@ class Inlining:
     def becomes_statements(self, source: Source) -> bool:
         """Whether a function of numbers that another one calls becomes part of it: one that returns
         several, as the function in C++ would be called for each. Within kernels with arrays calls
-        stay calls: their functions have no branches, and loops over them are vectorised. What
-        raises becomes part of these, as calls check nothing."""
-        if self.found.has_arrays:
-            return any(isinstance(each, ast.Raise) for each in ast.walk(source.tree))
+        of functions that choose stay calls: those in C++ have no branches, and loops over them are
+        vectorised. What raises becomes part of these, as calls check nothing."""
+        walked = list(ast.walk(source.tree))
+        if self.found.has_arrays and any(isinstance(each, ast.Raise) for each in walked):
+            return True
+        if self.found.has_arrays and any(isinstance(each, _CHOOSING) for each in walked):
+            return False
         if source.tree.returns is None:
             return False
         if len(leaves_of(structure_of(source, source.tree.returns), "y")) < 2:
