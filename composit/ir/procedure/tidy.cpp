@@ -1,5 +1,6 @@
 // tidied: what a transformation wrote, as a person would have written it.
 #include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/idle_stores.h"
 #include "composit/ir/procedure/parts_once.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
@@ -39,6 +40,7 @@ class Tidier {
 
     Procedure run() {
         leave_out_idle_copies(p_.body);
+        p_ = without_idle_stores(without_dead_code(std::move(p_)));
         p_ = with_inputs_read_again(without_dead_code(std::move(p_)));
         p_ = with_values_once(with_own_variables(std::move(p_)), names_);
         p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
@@ -55,7 +57,7 @@ class Tidier {
         add_behind_exchange(p_.body);
         store_at_once(p_.body);
         default_first(p_.body);
-        p_ = without_dead_code(std::move(p_));
+        p_ = without_dead_code(without_idle_stores(std::move(p_)));
         fill_first_sides(p_.body);
         p_ = with_arrays_in_place(with_sums_gathered(std::move(p_), names_));
         return with_parts_once(std::move(p_));

@@ -19,8 +19,8 @@ def test_lines_of_derivatives_per_line():
     """No more than they are: what becomes shorter lowers these."""
     ratios = [text / python for _, python, text in lengths.measured()]
     assert len(ratios) == 38
-    assert statistics.median(ratios) <= 4.1
-    assert sum(ratio > 6 for ratio in ratios) <= 12
+    assert statistics.median(ratios) <= 4.0
+    assert sum(ratio > 6 for ratio in ratios) <= 9
 
 
 def derivative(function):
@@ -30,7 +30,7 @@ def derivative(function):
 def test_an_index_that_is_made_again_is_not_logged():
     source = derivative(written.elo)
     assert "_place" not in source and source.count("take_last(") == 2, source
-    assert "std::vector<double> ratings_2(ratings, ratings + n);" in source
+    assert "std::vector<double> ratings_2(ratings, ratings + n), " in source
 
 
 def test_equal_indices_are_computed_once():
@@ -43,6 +43,11 @@ def test_rows_are_logged_at_once():
     source = derivative(written.heat)
     assert "add_run(u_2_log_2, u_2.data(), n);" in source
     assert "take_run(u_2_log_2, u_2.data(), n);" in source and "push_back" not in source
+
+
+def test_what_both_sides_begin_with_stands_before():
+    source = derivative(written.irr)  # iterations that break go back as all others do
+    assert source.count("if (") == 1, source
 
 
 def test_counters_do_not_wrap():

@@ -4,6 +4,7 @@ all give the bits of the statements that they stand for."""
 # ruff: noqa: F821
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -364,7 +365,7 @@ def too_large(w: "Tensor[float, m, d]", x: "Tensor[float, n, d]") -> float:
 def test_products_of_recurrences_are_computed_once():
     w, x = RANDOM.normal(size=(3, 3)), RANDOM.normal(size=(5, 3))
     assert source_of(recurrent.vjp).count("dot_product(w + i * d") == 1
-    assert "std::vector<double> gates(n * d);" in source_of(recurrent.vjp)
+    assert re.search(r"std::vector<double> .*\bgates\(n \* d\)", source_of(recurrent.vjp))
     assert source_of(too_large.vjp).count("dot_product(w + i * d") == 2
     assert source_of(partly_filled.vjp).count("dot_product(w + j * d") == 1
     check_gradient(recurrent, w, x)
