@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace composit::python {
@@ -146,16 +147,34 @@ void check_scalar_fits(nb::handle value, ir::DType dtype) {
     numpy::check_float_fits("set_item", nb::cast<double>(nb::float_(value)), dtype);
 }
 
-// What is written of a value: lists, texts, None and other objects become elements of the dtype one
-// by one, as NumPy converts them.
-Tensor source_from(nb::handle value, ir::DType dtype) {
+// Whether an integer for each axis names one element, which takes no list in NumPy.
+bool is_element(const numpy::Index& index, const ir::Shape& shape) {
+    const auto is_place = [](const numpy::IndexEntry& entry) {
+        return std::holds_alternative<int64_t>(entry);
+    };
+    return index.size() == shape.size() && std::all_of(index.begin(), index.end(), is_place);
+}
+
+// A scalar of NumPy's dates or spans of time.
+bool is_date(nb::handle value) {
+    return nb::isinstance(value, numpy_attribute("datetime64")) ||
+           nb::isinstance(value, numpy_attribute("timedelta64"));
+}
+
+// What is written of a value: lists, texts, None, dates and other objects become elements of the
+// dtype one by one, as NumPy converts them.
+Tensor source_from(nb::handle value, ir::DType dtype, bool is_one) {
     PyObject* const object = value.ptr();
     const bool is_list = PyList_Check(object) || PyTuple_Check(object);
     const bool is_number = PyFloat_Check(object) || PyComplex_Check(object) ||
                            PyBool_Check(object) || is_tensor(object);
-    const bool is_converted = is_list ? ir::is_integer(dtype) : !is_number && !is_operand(value);
-    const auto stored = [&] { return tensor_from(provided("stored")(value, dtype_object(dtype))); };
-    if (is_converted || holds_no_numbers(value)) return stored();
+    const bool is_converted =
+        is_list ? is_one || ir::is_integer(dtype) : !is_number && !is_operand(value);
+    const auto stored = [&] {
+        return tensor_from(provided("stored")(value, dtype_object(dtype), "set_item", is_one));
+    };
+    const bool is_plain = is_list || is_number || PyLong_CheckExact(object);
+    if (is_converted || holds_no_numbers(value) || (!is_plain && is_date(value))) return stored();
     if (!is_list && !PyLong_CheckExact(object)) return tensor_from(value);
     try {
         return tensor_from(value);
@@ -169,13 +188,14 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const ir::DType dtype = self.type().dtype;
-    const Tensor source = source_from(value, dtype);
+    const Tensor source = source_from(value, dtype, is_element(index, self.type().shape));
     if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
     const Tensor written = numpy::set_item(self.tensor(), index, source);
     user_check<TypeError>(
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
-    if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
+    const bool is_whole = ir::is_complex(dtype) || dtype == ir::DType::boolean;
+    if (ir::is_complex(source.dtype()) && !is_whole) warn_of_lost_parts();
     self.check_writeable();
     if (self.cell()->sees_selection()) {  // an element that is seen twice is written once
         const Tensor& before = self.tensor();

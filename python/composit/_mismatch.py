@@ -39,7 +39,8 @@ def advice(kind: str) -> str:
     return _ADVICE.get(kind, "")
 
 
-def _advice_for(value: Any) -> str:
+def advice_for(value: Any) -> str:
+    """What to do with a value that is no number, behind a space; nothing for others."""
     import numpy as np
 
     known: dict[type, str] = {str: "U", bytes: "S"}
@@ -55,7 +56,7 @@ def wrong(value: Any, required: str, function: str = "") -> str:
     called, name, whole = _in_the_call(value)
     function = called or function
     prefix = f"{function}: " if function else ""
-    more = _advice_for(value) if required.startswith("An array of booleans") else ""
+    more = advice_for(value) if required.startswith("An array of booleans") else ""
     return with_location(f"{prefix}{name} is {_shown(whole)}. {required} is required.{more}")
 
 

@@ -40,23 +40,42 @@ def operated(name: str, a: Any, b: Any) -> Any:
 _CLASSES = (OverflowError, TypeError, ValueError)
 
 
-def stored(value: Any, dtype: Any, function: str = "set_item") -> Any:
-    """The elements of lists, texts and other objects, as NumPy writes them into arrays of a dtype:
-    one by one, so that a NaN is no integer."""
-    if isinstance(value, (list, tuple)) and _holds_tensors(value):
-        return asarray(value)
+def _converted(value: Any, dtype: Any, is_one: bool) -> Any:
     import numpy as np
 
-    try:
+    if is_one:
+        target = np.zeros(1, dtype)
+        target[0] = value
+        return target[0]
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind not in ("m", "M"):
         return np.asarray(value, dtype)
+    target = np.zeros(np.shape(value), dtype)  # dates are counted when they are written
+    target[...] = value
+    return target
+
+
+def stored(value: Any, dtype: Any, function: str = "set_item", is_one: bool = False) -> Any:
+    """The elements of lists, texts and other objects, as NumPy writes them into arrays of a dtype:
+    one by one, so that a NaN is no integer. `is_one`: they are written to one element, which is no
+    list."""
+    is_list = isinstance(value, (list, tuple))
+    if is_list and _holds_tensors(value):
+        return asarray(value)
+    try:
+        return _converted(value, dtype, is_one)
     except _CLASSES as error:
         kind = next(known for known in _CLASSES if isinstance(error, known))
-        # What Python says of one element.
+        text = f"{function}: {str(error).rstrip('.')}."
+        # What Python says of one element: programs read it of x[key] = value.
         pythons = ("argument must be", "could not convert", "invalid literal")
         if any(words in str(error) for words in pythons):
-            required = "An array of booleans, integers, floats or complex numbers"
-            raise kind(_mismatch.wrong(value, required, function)) from None
-        raise kind(with_location(f"{function}: {str(error).rstrip('.')}.")) from None
+            if function != "set_item":
+                required = "An array of booleans, integers, floats or complex numbers"
+                raise kind(_mismatch.wrong(value, required, function)) from None
+            text += f" A number is required in an array of {dtype}."
+            text += _mismatch.advice_for(value)
+        raise kind(with_location(text)) from None
 
 
 _core.provide("operated", operated)
