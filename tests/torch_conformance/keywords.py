@@ -12,12 +12,39 @@ from composit import torch
 from composit.torch.calling import _ignored, _other_names
 from composit.torch.keywords import other_names
 
-SPACES = ("", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.Module", "optim",
-          "optim.lr_scheduler", "optim.Optimizer", "linalg", "fft", "special", "autograd", "func",
-          "utils.data")  # fmt: skip
+SPACES = ("", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn",
+          "nn.utils.parametrize", "nn.utils.parametrizations", "nn.attention", "nn.parallel",
+          "nn.Module", "nn.Sequential", "nn.ModuleList", "nn.ModuleDict", "nn.ParameterList",
+          "nn.ParameterDict", "optim", "optim.lr_scheduler", "optim.lr_scheduler.LRScheduler",
+          "optim.Optimizer", "optim.swa_utils", "linalg", "fft", "special", "autograd",
+          "autograd.functional", "autograd.forward_ad", "autograd.Function", "func", "utils.data",
+          "utils.data.distributed", "utils.checkpoint", "utils.dlpack", "distributions",
+          "distributions.transforms", "distributions.constraints", "distributions.kl",
+          "distributions.utils", "distributions.Distribution", "distributions.Transform", "amp",
+          "amp.GradScaler", "cuda", "cuda.amp", "accelerator", "backends", "random",
+          "serialization", "sparse", "hub", "compiler", "Generator")  # fmt: skip
+# How the schemas of a namespace begin.
+_BEFORE = {"": "", "Tensor": "", "linalg": "linalg_", "fft": "fft_", "special": "special_",
+           "nn.functional": ""}  # fmt: skip
 # Of TorchScript's overloads for Python's own numbers and lists, which are no functions of tensors.
 _SCRIPTED = {"a", "b", "t", "l", "n", "i", "x", "idx", "list", "el"}
 _COMMON = {"self", "input", "out", "names", "dimname", *_ignored}
+# Names of schemas that PyTorch's functions of Python do not take themselves, with a call that says
+# so: `sort(reverse=)` is of TorchScript's lists.
+REFUSED_BY_PYTORCH = {
+    "Generator": ("seed", lambda t, name: t.Generator(**{name: 1})),
+    "sort": ("reverse", lambda t, name: t.sort(t.ones(2), **{name: True})),
+    "Tensor.sort": ("reverse", lambda t, name: t.ones(2).sort(**{name: True})),
+    **{
+        f"nn.functional.fractional_max_pool{n}d": (
+            "random_samples",
+            lambda t, name, n=n: getattr(t.nn.functional, f"fractional_max_pool{n}d")(
+                t.ones(1, *[4] * n), 2, output_size=2, **{name: t.ones(1, 1, n) / 2}
+            ),
+        )
+        for n in (2, 3)
+    },
+}  # fmt: skip
 
 
 def _at(root: Any, space: str) -> Any:
@@ -50,32 +77,55 @@ def _schemas() -> dict[str, set[str]]:
     return found
 
 
+def _wanted(space: str, name: str, function: Any, schemas: dict[str, set[str]]) -> set[str]:
+    """The names that PyTorch's function has: by its signature, else its schemas, else its text."""
+    by_signature = _taken(function)
+    if by_signature is not None:
+        return by_signature
+    if space in _BEFORE and _BEFORE[space] + name in schemas:
+        return schemas[_BEFORE[space] + name]
+    return set()
+
+
+def _taken_here(space: str, name: str) -> set[str] | None:
+    """The names that ours takes; of one in place, which gives on what it gets, those of the
+    function that it is made of."""
+    own = _at(torch, space)
+    for each in (name, name.removesuffix("_")):
+        value = getattr(own, each, None)
+        taken = _taken(value) if callable(value) else None
+        if taken is not None:
+            return taken
+    return None
+
+
 def missing() -> dict[str, list[str]]:
     """For each space and name the arguments of PyTorch's that cannot be named."""
     schemas, found = _schemas(), {}
     for space in SPACES:
         theirs, mine = _at(peer, space), _at(torch, space)
         for name in dir(theirs):
-            if name.startswith("_"):
+            function = getattr(theirs, name, None)
+            home = str(getattr(function, "__module__", None) or "torch")
+            if name.startswith("_") or not callable(function) or not home.startswith("torch"):
                 continue
-            function = getattr(theirs, name)
             try:
                 own = getattr(mine, name)
             except (AttributeError, NotImplementedError):
                 continue
-            if not callable(function) or not callable(own):
-                continue
-            wanted = _taken(function)
-            if wanted is None:
-                wanted = schemas.get(name, set()) if space in ("", "Tensor") else set()
-            taken = _taken(own)
+            taken = _taken_here(space, name) if callable(own) else None
             if taken is None:
                 continue
-            known = other_names(name)
+            plain = _BEFORE.get(space, "") + name.removesuffix("_")
+            known = {
+                *other_names(plain),
+                *REFUSED_BY_PYTORCH.get(f"{space}.{name}".lstrip("."), ()),
+            }
             absent = sorted(
-                x for x in wanted - _COMMON
+                x for x in _wanted(space, name, function, schemas) - _COMMON
                 if x not in taken and x not in known and _other_names.get(x, x) not in taken
+                and not x.startswith("_")
             )  # fmt: skip
-            if absent and not all(x.startswith("_") for x in absent):
+            if absent:
                 found[f"{space}.{name}".lstrip(".")] = absent
     return found

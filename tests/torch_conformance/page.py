@@ -70,8 +70,11 @@ def page(found: dict[str, list[tuple[Example, Outcome]]]) -> str:
             listed = ", ".join(f"`{name}`" for name in missing)
             sections.append(f"\nNot built yet: {listed}.")
     sections.append(
-        "\n## Arguments that cannot be named\n\nOf PyTorch's schemas and signatures; such an "
-        "argument is given by its place, or is not built.\n"
+        "\n## Arguments that cannot be named\n\nOf PyTorch's schemas; PyTorch's own functions of "
+        "Python refuse these names, too. All others can be named; a test calls every example with "
+        "its arguments named, and with all at their places.\n"
     )
-    sections += [f"- `{path}`: {', '.join(found)}" for path, found in keywords.missing().items()]
+    unnamed = {path: [name] for path, (name, _) in keywords.REFUSED_BY_PYTORCH.items()}
+    unnamed.update(keywords.missing())
+    sections += [f"- `{path}`: {', '.join(found)}" for path, found in unnamed.items()]
     return "".join(head) + "\n".join(sections) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import composit._core as _core
@@ -77,9 +78,22 @@ def _check(output: Any, number: int) -> None:
 
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, inputs: Any = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
 ) -> None:  # fmt: skip
-    """Adds to the leaves' grad the gradients of the tensors."""
+    """Adds to the leaves' grad the gradients of the tensors. grad_variables is an older name of
+    grad_tensors."""
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        if grad_tensors is not None:
+            raise runtime_error(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
     steps.check_not_capturing("it takes gradients")
     is_plain = isinstance(tensors, TensorBase) and inputs is None
     is_plain = is_plain and (grad_tensors is None or isinstance(grad_tensors, TensorBase))

@@ -159,7 +159,7 @@ def call_unknown(
             if called is not None:
                 return called(name, args, kwargs)
     if kwargs:
-        args, kwargs = keywords.renamed(name, args, kwargs)
+        args, kwargs = keywords.renamed(function, name, args, kwargs)
     if function in pure:
         # Leaves that were written are constants before a trace meets them.
         pending = [x for x in args if isinstance(x, TensorBase) and x._is_pending]

@@ -353,15 +353,15 @@ def reset() -> None:
         compiled.graphs.clear()
 
 
-def disable(function: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """The function, which is never part of a captured graph: functions that call it run as they
     are."""
-    if function is None:
+    if fn is None:
         return disable
 
-    @functools.wraps(function)
+    @functools.wraps(fn)
     def plain(*args: Any, **kwargs: Any) -> Any:
         steps.check_not_capturing("it calls a function that is not to be compiled")
-        return function(*args, **kwargs)
+        return fn(*args, **kwargs)
 
     return plain

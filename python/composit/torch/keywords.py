@@ -3,6 +3,9 @@ of what is given one by one, as permute(dims=(1, 0))."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 _IN_ORDER = "*"  # lengths or dimensions, which the function takes one by one
@@ -17,13 +20,13 @@ _by_name: dict[str, dict[str, str]] = {
        for name in ("hstack", "vstack", "dstack", "column_stack", "row_stack")},
     **dict.fromkeys(("split", "unsafe_split"), _SPLIT),
     **dict.fromkeys(("tensor_split", "hsplit", "vsplit", "dsplit"), _SECTIONS),
-    "alpha_dropout": {"train": "training"}, "feature_alpha_dropout": {"train": "training"},
     **{name: {key: _IN_ORDER} for name, key in {
         "permute": "dims", "reshape": "shape", "flip": "dims", "tile": "dims",
         "repeat": "repeats", "expand": "size", "sum_to_size": "size",
         "broadcast_to": "size",
     }.items()},
     "view": {"size": _IN_ORDER, "dtype": _IN_ORDER},
+    "linalg_tensorsolve": {"other": "B"},
     "bmm": {"mat2": "other"}, "mm": {"mat2": "other"}, "mv": {"vec": "other"},
     "dot": {"tensor": "other"}, "baddbmm": {"batch1": "mat1", "batch2": "mat2"},
     "addmv": {"mat": "mat1", "vec": "mat2"}, "kron": {"other": "b"},
@@ -34,23 +37,52 @@ _by_name: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
+# NumPy's names, which PyTorch takes for its own where a function has none of that name.
+_of_numpy = {"x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
 def other_names(name: str) -> dict[str, str]:
     """PyTorch's other names of a function's arguments, and what they are here."""
     return _by_name.get(name, {})
 
 
+@functools.lru_cache(maxsize=4096)
+def _own_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's arguments; none where it does not say."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
+def _in_place_of_input(
+    own: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A named input stands where the function has it, behind what else is named before it."""
+    place = own.index("input")
+    before = own[len(args) : place]
+    if not before or any(each not in kwargs for each in before):
+        return args, kwargs
+    first = (*args, *(kwargs[each] for each in before), kwargs["input"])
+    taken = {*before, "input"}
+    return first, {key: value for key, value in kwargs.items() if key not in taken}
+
+
 def renamed(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by the names that the function has."""
-    known = _by_name.get(name)
-    if known is None or not any(key in known for key in kwargs):
-        return args, kwargs
+    known = _by_name.get(name, {})
+    own = _own_names(function)
     made: dict[str, Any] = {}
     for key, value in kwargs.items():
         target = known.get(key, key)
+        if target in _of_numpy and target not in own:
+            target = _of_numpy[target]
         if target == _IN_ORDER:
             args = (*args, value)
         else:
             made[target] = value
+    if "input" in made and "input" in own[1:]:
+        return _in_place_of_input(own, args, made)
     return args, made

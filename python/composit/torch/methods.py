@@ -150,8 +150,13 @@ def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
 calling.pure.add(_as_copied)
 
 
-def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """The elements become another tensor's."""
+def _copy(
+    self: Tensor, other: Any = None, non_blocking: bool = False, *, src: Any = None
+) -> Tensor:
+    """The elements become another tensor's, which PyTorch's text calls src and its parser other."""
+    if (other is None) == (src is None):
+        raise type_error("copy_: other and src are both given, or neither. One is required.")
+    src = other if src is None else src
     writing.check_writable(self)
     if not isinstance(src, TensorBase):
         src = calling.functions["tensor"](src)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import not_implemented, runtime_error
+from composit._core import not_implemented, runtime_error, type_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size
@@ -268,9 +268,29 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     return found if dtype is None else found.to(dtype)
 
 
-def to_sparse(dense: Any) -> SparseTensor:
-    """A dense tensor's elements that are not 0."""
-    at = dense.nonzero()
+def to_sparse(
+    dense: Any, sparse_dim: int | None = None, layout: Any = None, blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> SparseTensor:  # fmt: skip
+    """A dense tensor's elements that are not 0; or parts of it that are not, whose places are those
+    of its first sparse_dim dimensions and which have its last dense_dim ones."""
+    if blocksize is not None or (layout is not None and str(layout) != SparseTensor.layout):
+        given = "blocksize" if blocksize is not None else str(layout)
+        raise runtime_error(
+            f"to_sparse: {given} is asked for. Sparse tensors here have coordinates: "
+            "torch.sparse_coo without blocksize is required."
+        )
+    if sparse_dim is not None and dense_dim is not None:
+        raise type_error("to_sparse: sparse_dim and dense_dim are both given. One is required.")
+    whole = dense.dim()
+    count = whole - (dense_dim or 0) if sparse_dim is None else sparse_dim
+    if not min(whole, 1) <= count <= whole:
+        raise runtime_error(
+            f"to_sparse: sparse_dim is {count} for a tensor of {whole} dimensions. From "
+            f"{min(whole, 1)} to {whole} is required."
+        )
+    is_kept = dense != 0
+    at = (is_kept.flatten(count).any(-1) if count < whole else is_kept).nonzero()
     return SparseTensor(at.t(), dense[tuple(at.t())], dense.shape, True)
 
 

@@ -33,12 +33,12 @@ class _Plain(_Switch):
     """As a decorator it is used with or without parentheses."""
 
     __slots__ = ()
-    __signature__ = inspect.signature(lambda function=None: function)
+    __signature__ = inspect.signature(lambda orig_func=None: orig_func)
 
     @classmethod
-    def of_function(cls, function: Any) -> Any:
+    def of_function(cls, orig_func: Any) -> Any:
         """The function, within a with block."""
-        return cls()(function)
+        return cls()(orig_func)
 
 
 class no_grad(_Plain):
@@ -103,8 +103,8 @@ class enable_grad(_Plain):
 class set_grad_enabled(_Switch):
     """Sets whether operations are recorded, at once and until a with block of it ends."""
 
-    def __init__(self, mode_: bool) -> None:
-        self.is_on = bool(mode_)
+    def __init__(self, mode: bool) -> None:
+        self.is_on = bool(mode)
         super().__enter__()
 
     def __enter__(self) -> None:

@@ -21,7 +21,7 @@ from composit._core import (
     type_error,
     value_error,
 )
-from composit.torch import assigning, calling, dtypes, materializing, parts, places, steps, writing
+from composit.torch import assigning, calling, dtypes, materializing, places, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
@@ -231,7 +231,7 @@ class Tensor(Located):
         inputs: Any = None,
     ) -> None:  # fmt: skip
         """Adds to the leaves' grad the gradients of this tensor."""
-        _backward.backward(self, gradient, retain_graph, create_graph, inputs)
+        _backward.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """The same elements in the same place, through which no gradient goes."""
@@ -422,12 +422,6 @@ class Tensor(Located):
                 raise value_error(f"invalid type: '{dtype}'")
             return self.to(dtypes.by_name[found])
         return self.to(getattr(dtype, "dtype", dtype))
-
-    def to_sparse(self) -> Any:
-        """The elements that are not 0, as a sparse tensor."""
-        return parts.load("sparse").to_sparse(self)
-
-    to_sparse_coo = to_sparse
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """Itself where it is contiguous, else a contiguous copy."""

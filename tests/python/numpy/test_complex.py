@@ -216,3 +216,20 @@ def test_products_of_infinities_are_the_four_products(function):
             made = getattr(cnp, function)([complex(a, b), 1], [complex(c, d), 0])
             got = made.evaluated()
         assert np.array_equal([got.real, got.imag], expected, equal_nan=True), (a, b, c, d)
+
+
+def test_inverse_tangents_are_nearer_to_the_values_than_numpys():
+    """They differ from NumPy's by up to 4 units in the last place: of these 3 are NumPy's."""
+    rng = np.random.default_rng(0)
+    z = (rng.normal(size=2000) + 1j * rng.normal(size=2000)) * 10.0 ** rng.integers(-8, 8, 2000)
+    for name in ("arctan", "arctanh"):
+        exact = getattr(np, name)(z.astype(np.clongdouble))
+        errors = []
+        for made in (getattr(cnp, name)(z).evaluated(), getattr(np, name)(z)):
+            parts = [
+                np.abs(getattr(made, part) - getattr(exact, part))
+                / np.spacing(np.abs(getattr(exact, part).astype(float)))
+                for part in ("real", "imag")
+            ]
+            errors.append(float(np.max(parts)))
+        assert errors[0] < 2.6 and errors[0] < errors[1], (name, errors)

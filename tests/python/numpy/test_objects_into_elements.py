@@ -46,18 +46,19 @@ def test_as_numpy_writes(dtype, value):
         if is_other(dtype, key, value):
             assert isinstance(theirs[0], bytes) and mine[0] is TypeError
             continue
-        assert mine[0] == theirs[0], f"{dtype}[{key}] = {value}: {mine} for {theirs}"
+        said = f"{dtype}[{key}] = {value}: {mine} for {theirs}"
+        assert mine[0] == theirs[0], said
         is_warned = (dtype, value) != ("complex64", "1e300")  # its overflow makes no warning here
         if isinstance(theirs[0], bytes) and is_warned:
-            assert mine[1] == theirs[1], f"{dtype}[{key}] = {value}: {mine} for {theirs}"
+            assert mine[1] == theirs[1], said
 
 
 def test_errors_say_what_numpy_says():
     x = cnp.arange(3)
     with pytest.raises(
         TypeError,
-        match=r"^set_item: int\(\) argument must be a string, a bytes-like object or a real number, "
-        r"not 'NoneType'\. A number is required in an array of int64\. \[",
+        match=r"^set_item: int\(\) argument must be a string, a bytes-like object or a real "
+        r"number, not 'NoneType'\. A number is required in an array of int64\. \[",
     ):
         x[0] = None
     with pytest.raises(ValueError, match=r"^set_item: invalid literal for int\(\) .*: 'a'\. A num"):

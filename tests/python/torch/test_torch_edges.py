@@ -277,3 +277,13 @@ def test_slices_draw_two_numbers_that_differ():
     made = torch.func.vmap(lambda x: torch.stack([torch.rand(()), torch.rand(())]) + x,
                            randomness="different")(torch.zeros(4, 1))  # fmt: skip
     assert len({x for row in made.tolist() for x in row}) == 8
+
+
+def test_log_ndtrs_slope_far_below_0():
+    """Its limit is -x, where PyTorch has infinity, then NaN."""
+    x = torch.tensor([-40.0, -1e30, -1e200, -float("inf")], dtype=torch.float64, requires_grad=True)
+    torch.special.log_ndtr(x).sum().backward()
+    slopes = x.grad.tolist()
+    assert slopes[0] == pytest.approx(40.02496884721, rel=1e-12)
+    assert slopes[1:3] == pytest.approx([1e30, 1e200], rel=1e-12)
+    assert slopes[3] == float("inf")

@@ -136,8 +136,8 @@ def gradcheck(
     func: Function, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
     raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False, check_batched_grad: bool = False,
-    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
-    masked: bool | None = None,
+    check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
 ) -> bool:  # fmt: skip
     """Whether func's gradients by those inputs that require them are central differences of its
     values; GradcheckError where not, or False without raise_exception. Inputs are best float64.

@@ -6,9 +6,8 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit.torch import calling
+from composit.torch import calling, dtypes
 from composit.torch.calling import torch_function
-from composit.torch.dtypes import dtype
 from composit.torch.functions import creation, pointwise, shapes
 
 assert creation and pointwise and shapes  # they fill the tables that are read here
@@ -30,9 +29,10 @@ def _sliced(
     return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
 
 
-def _viewed(input: Any, *shape: Any) -> Any:
+def _viewed(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """A view under another shape or dtype; a copy where no strides describe the shape."""
-    is_of_dtype = len(shape) == 1 and isinstance(shape[0], dtype)
+    shape = (*shape, *(given for given in (size, dtype) if given is not None))
+    is_of_dtype = len(shape) == 1 and isinstance(shape[0], dtypes.dtype)
     return calling.methods["view" if is_of_dtype else "reshape"](input, *shape)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import runtime_error, type_error
+from composit._core import runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling, dtypes, places, writing
 from composit.torch.calling import TensorBase
@@ -267,8 +267,26 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return tensor(data, dtype, device)
 
 
-_function("asarray")(lambda data, *, dtype=None, device=None, copy=None, requires_grad=False:
-                     as_tensor(data, dtype, device))  # fmt: skip
+@_function("asarray")
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Any:  # fmt: skip
+    """The tensor itself, or one of data; a copy where `copy` says so. It requires a gradient where
+    that is said, or where obj does. ValueError where copy is False and a copy is needed."""
+    made = as_tensor(obj, dtype, device)
+    if made is not obj and copy is False:
+        raise value_error(
+            "asarray: copy is False. A tensor of the dtype and on the device that are asked for is "
+            "required: of all others a copy is made."
+        )
+    if made is obj and copy:
+        made = made.clone()
+    if requires_grad is False and made.requires_grad:
+        return made.detach()
+    return made.requires_grad_() if requires_grad else made
+
+
 _function("tensor")(tensor)
 
 
@@ -279,9 +297,14 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Any:
 
 
 @_function("from_dlpack")
-def from_dlpack(ext_tensor: Any) -> Any:
-    """A tensor of another library's, whose values are copied."""
-    return from_numpy(np.from_dlpack(ext_tensor))
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor of another library's, whose values are copied. ValueError for copy=False."""
+    if copy is False:
+        raise value_error(
+            "from_dlpack: copy is False. None or True is required: values are copied."
+        )
+    made = from_numpy(np.from_dlpack(ext_tensor))
+    return made if device is None else made.to(device)
 
 
 @_function("is_tensor")
@@ -314,9 +337,20 @@ def is_nonzero(input: Any) -> bool:
     return bool(input)
 
 
+_PAIRS = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "scalar2"), ("input", "other"))
+
+
 @_function("result_type")
-def result_type(tensor1: Any, tensor2: Any) -> Any:
-    """The dtype that an operation of both computes in."""
+def result_type(*operands: Any, **named: Any) -> Any:
+    """The dtype that an operation of two tensors or numbers computes in. They may be named as
+    tensor and other, scalar and tensor, or scalar1 and scalar2."""
+    pair = next((pair for pair in _PAIRS if set(pair[len(operands) :]) == set(named)), None)
+    if pair is None or len(operands) + len(named) != 2:
+        raise type_error(
+            f"result_type: {len(operands)} operands and {', '.join(named) or 'no names'}. Two are "
+            "required, named as tensor and other, scalar and tensor, or scalar1 and scalar2."
+        )
+    tensor1, tensor2 = (*operands, *(named[each] for each in pair[len(operands) :]))
     from composit.flashlight.operators.promotion import result_dtype
 
     plain = [x._lazy if isinstance(x, TensorBase) else x for x in (tensor1, tensor2)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from composit import numpy as cnp
-from composit.torch import calling
+from composit._core import runtime_error
+from composit.torch import calling, dtypes, parts
 from composit.torch.calling import torch_function
 
 
@@ -62,8 +63,32 @@ def to_dense(self: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
 
 @_method
-def dim_order(self: Any) -> tuple[int, ...]:
-    """The dimensions as they are: strides are those of a contiguous tensor."""
+def to_sparse(
+    self: Any, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The elements that are not 0, as a sparse tensor; or what is not 0 of the last dense_dim
+    dimensions, at places of the first sparse_dim ones."""
+    return parts.load("sparse").to_sparse(self, sparse_dim, layout, blocksize, dense_dim)
+
+
+@_method
+def to_sparse_coo(self: Any) -> Any:
+    """to_sparse()"""
+    return self.to_sparse()
+
+
+@_method
+def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions as they are: strides are those of a contiguous tensor. With ambiguity_check
+    RuntimeError where a length is 1: its place among the others is nowhere to be seen then."""
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    is_checked = ambiguity_check is True or bool(formats)
+    if is_checked and 1 in self.shape and dtypes.contiguous_format not in formats:
+        raise runtime_error(
+            f"dim_order: the tensor of shape {tuple(self.shape)} does not have unique dim order. "
+            "No length of 1 is required, or torch.contiguous_format in ambiguity_check."
+        )
     return tuple(range(self.dim()))
 
 

@@ -15,8 +15,22 @@ def _check_dtypes(a: Any, b: Any) -> None:
                          f"{b.dtype}")  # fmt: skip
 
 
+def _in_dtype(name: str, a: Any, b: Any, out_dtype: Any) -> tuple[Any, Any]:
+    """Matrices of half precision whose product is made in float32: that of two halves is exact."""
+    _check_dtypes(a, b)
+    is_half = str(a.dtype) in ("float16", "bfloat16")
+    if str(out_dtype) != str(a.dtype) and not (is_half and str(out_dtype) == "float32"):
+        raise ValueError(
+            f"{name}: out_dtype {out_dtype} for matrices of {a.dtype}. Their dtype is required, or "
+            "float32 for float16 and bfloat16."
+        )
+    return cnp.astype(a, out_dtype), cnp.astype(b, out_dtype)
+
+
 def _product(name: str, *ndims: int) -> None:
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Any, other: Any, out_dtype: Any = None) -> Any:
+        if out_dtype is not None:
+            input, other = _in_dtype(name, input, other, out_dtype)
         _check_dtypes(input, other)
         if ndims and (input.ndim, other.ndim) != ndims:
             raise ValueError(
@@ -36,8 +50,25 @@ _product("dot", 1, 1)
 _product("vdot", 1, 1)
 for _name in ("inner", "outer", "ger"):
     define(function_of(_name), _name)
-for _name in ("addmm", "addmv", "baddbmm", "addbmm", "addr"):
+for _name in ("addmv", "addbmm", "addr"):
     define(function_of(_name), _name, is_inplace=True)
+
+
+def _added_product(name: str) -> None:
+    function = function_of(name)
+
+    def of_torch(
+        input: Any, mat1: Any, mat2: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1
+    ) -> Any:
+        if out_dtype is not None:
+            mat1, mat2 = _in_dtype(name, mat1, mat2, out_dtype)
+        return function(input, mat1, mat2, beta=beta, alpha=alpha)
+
+    define(of_torch, name, is_inplace=True, doc=function.__doc__)
+
+
+_added_product("addmm")
+_added_product("baddbmm")
 define(function_of("trace"), "trace")
 
 

@@ -100,6 +100,9 @@ def _frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
 
 @torch_function("nuclear_norm", is_method=False)
 def _nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """The sum of singular values; the dimensions may be left out."""
+    if isinstance(dim, bool):
+        dim, keepdim = (-2, -1), dim
     return cnp.linalg.norm(input, "nuc", axis=tuple(dim), keepdims=keepdim)
 
 

@@ -49,9 +49,9 @@ class Generator:
         """Where it is, as a tensor."""
         return calling.functions["tensor"]([self._seed, self._count], device="cpu")
 
-    def set_state(self, state: Any) -> Generator:
+    def set_state(self, new_state: Any) -> Generator:
         """Goes on from a state."""
-        self._seed, self._count = state.tolist()
+        self._seed, self._count = new_state.tolist()
         return self
 
     def next_key(self) -> Any:

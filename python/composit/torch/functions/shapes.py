@@ -147,7 +147,7 @@ def _movedim(input: Any, source: Any, destination: Any) -> Any:
 
 
 @torch_function("expand", is_view=True, is_function=False)
-def _expand(input: Any, *sizes: Any) -> Any:
+def _expand(input: Any, *sizes: Any, implicit: bool = False) -> Any:
     """Dimensions of length 1 repeated, without copies; -1 keeps one."""
     given = integers(sizes)
     before = len(given) - input.ndim

@@ -39,16 +39,16 @@ def _check_target(input: Any, target: Any, p: int = 1, *_: Any, **__: Any) -> No
         _refuse("target out of range")
 
 
-def _check_classes(tensor: Any, num_classes: int = -1) -> None:
-    if not isinstance(tensor, TensorBase):
+def _check_classes(input: Any, num_classes: int = -1) -> None:
+    if not isinstance(input, TensorBase):
         return
-    if tensor.dtype is not dtypes.by_name["int64"]:
+    if input.dtype is not dtypes.by_name["int64"]:
         _refuse("one_hot is only applicable to index tensor of type LongTensor.")
-    if tensor.numel() == 0:
+    if input.numel() == 0:
         if num_classes <= 0:
             _refuse("Can not infer total number of classes from empty tensor.")
         return
-    values = _known(tensor)
+    values = _known(input)
     if values is not None and values.min() < 0:
         _refuse("Class values must be non-negative.")
     is_small = values is None or num_classes == -1 or values.max() < num_classes

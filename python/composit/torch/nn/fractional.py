@@ -54,7 +54,8 @@ def _fractional(count: int) -> None:
         return pool(input, kernel, sizes, _random_samples)
 
     def values(*args: Any, **kwargs: Any) -> Any:
-        names = ("input", "kernel_size", "output_size", "output_ratio", "return_indices")
+        names = ("input", "kernel_size", "output_size", "output_ratio", "return_indices",
+                 "_random_samples")  # fmt: skip
         given = {**dict(zip(names, args)), **kwargs}
         made = with_indices(**given)
         return made if given.get("return_indices") else made[0]

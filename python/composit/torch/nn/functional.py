@@ -29,10 +29,13 @@ for _name in ("silu", "gelu", "glu", "hardshrink", "softshrink", "softplus", "lo
     define(function_of(_name), "logsigmoid" if _name == "log_sigmoid" else _name, **_neural)
 
 
-def _in_place_option(name: str, function: Any, is_function: bool = False) -> None:
-    """An activation with the option inplace, and a function name_."""
+def _in_place_option(name: str, function: Any, options: int, is_function: bool = False) -> None:
+    """An activation with the option inplace, which stands behind other options, and a function
+    name_."""
 
     def unknown(input: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+        if len(args) == options + 1:
+            *args, inplace = args  # type: ignore[assignment]
         if inplace:
             writing.check_writable(input)
         made = calling.call(function, name, False, (input, *args), kwargs)
@@ -54,11 +57,11 @@ def _in_place_option(name: str, function: Any, is_function: bool = False) -> Non
         calling.functions[f"{name}_"] = in_place
 
 
-for _name in ("relu6", "hardtanh", "hardsigmoid", "hardswish", "mish", "elu", "leaky_relu",
-              "threshold", "silu"):  # fmt: skip
-    _in_place_option(_name, function_of(_name))
-for _name in ("celu", "selu", "relu"):
-    _in_place_option(_name, function_of(_name), is_function=True)
+for _name, _options in {"relu6": 0, "hardtanh": 2, "hardsigmoid": 0, "hardswish": 0, "mish": 0,
+                        "elu": 1, "leaky_relu": 1, "threshold": 2, "silu": 0}.items():  # fmt: skip
+    _in_place_option(_name, function_of(_name), _options)
+for _name, _options in {"celu": 1, "selu": 0, "relu": 0}.items():
+    _in_place_option(_name, function_of(_name), _options, is_function=True)
 
 
 @torch_function("tanhshrink", is_function=False, is_method=False, is_neural=True)
@@ -230,8 +233,9 @@ def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 @torch_function("layer_norm", is_method=False, is_neural=True)
 def _layer_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Any:  # fmt: skip
     """Normalised over the last dimensions."""
     shape = tuple(normalized_shape)
     if tuple(input.shape[-len(shape) :]) != shape:

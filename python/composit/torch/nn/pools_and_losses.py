@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import composit._core as _core
@@ -68,29 +69,59 @@ def _check_sizes(name: str, input: Any, target: Any) -> None:
         )
 
 
-def _simple(name: str, row: str, *, is_checked: bool = False, doc: str, **extra: Any) -> None:
-    """A loss of an input and a target, with options and a reduction."""
+def _weighted(name: str, losses: Any, weight: Any, number: int) -> Any:
+    """Losses times weights. Their mean is the sum over that of the weights; huber_loss' is the sum
+    over the number of losses."""
+    if weight.shape != losses.shape:
+        raise ValueError(
+            f"Weights and input must have the same size, got {tuple(weight.shape)} for "
+            f"{tuple(losses.shape)}."
+        )
+    made = losses * weight
+    if number != 1:
+        return made if number == 0 else cnp.sum(made)
+    return cnp.mean(made) if name == "huber_loss" else cnp.sum(made) / cnp.sum(weight)
 
-    def function(
-        input: Any, target: Any, *args: Any, size_average: Any = None, reduce: Any = None,
-        reduction: str = "mean", **options: Any,
-    ) -> Any:  # fmt: skip
-        if is_checked:
-            _check_sizes(name, input, target)
-        given = {**extra, **dict(zip(extra, args)), **options}
-        number = _number(reduction, size_average, reduce)
-        return function_of(row)(input, target, reduction=number, **given)
 
+_OLD: dict[str, Any] = {"size_average": None, "reduce": None, "reduction": "mean"}
+
+
+def _simple(name: str, row: str, order: dict[str, Any], doc: str) -> None:
+    """A loss of an input and a target, with options and a reduction in PyTorch's order."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    described = inspect.Signature([
+        *(inspect.Parameter(each, kind) for each in ("input", "target")),
+        *(inspect.Parameter(each, kind, default=value) for each, value in order.items()),
+    ])  # fmt: skip
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = described.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        input, target, weight = given.pop("input"), given.pop("target"), given.pop("weight", None)
+        old = given.pop("size_average", None), given.pop("reduce", None)
+        number = _number(given.pop("reduction"), *old)
+        if weight is None:
+            return function_of(row)(input, target, reduction=number, **given)
+        losses = function_of(row)(input, target, reduction=0, **given)
+        return _weighted(name, losses, weight, number)
+
+    function.__signature__ = described  # type: ignore[attr-defined]
     define(function, name, doc=doc, **_neural)
 
 
-_simple("mse_loss", "mse_loss", doc="(input - target)²")
-_simple("l1_loss", "l1_loss", doc="|input - target|")
-_simple("huber_loss", "huber_loss", doc="Squares near 0, lines from delta on.", delta=1.0)
-_simple("smooth_l1_loss", "smooth_l1_loss", doc="Squares near 0, lines from beta on.", beta=1.0)
-_simple("soft_margin_loss", "soft_margin_loss", doc="log(1 + exp(-target * input))")
-_simple("hinge_embedding_loss", "hinge_embedding_loss", doc="input, or max(0, margin - input).",
-        margin=1.0)  # fmt: skip
+_simple("mse_loss", "mse_loss", {**_OLD, "weight": None}, "(input - target)²")
+_simple("l1_loss", "l1_loss", {**_OLD, "weight": None}, "|input - target|")
+_simple("huber_loss", "huber_loss", {"reduction": "mean", "delta": 1.0, "weight": None},
+        "Squares near 0, lines from delta on.")  # fmt: skip
+_simple("smooth_l1_loss", "smooth_l1_loss", {**_OLD, "beta": 1.0},
+        "Squares near 0, lines from beta on.")  # fmt: skip
+_simple("soft_margin_loss", "soft_margin_loss", _OLD, "log(1 + exp(-target * input))")
+_simple("hinge_embedding_loss", "hinge_embedding_loss", {"margin": 1.0, **_OLD},
+        "input, or max(0, margin - input).")  # fmt: skip
 
 
 @torch_function("cross_entropy", **_neural)

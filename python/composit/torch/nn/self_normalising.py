@@ -48,7 +48,14 @@ def _alpha_dropout(name: str, is_of_features: bool) -> None:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "Dropout that keeps mean and variance of what SELU gives."
-    calling.neural[name] = calling.functions[name] = function
+    calling.neural[name] = function
+
+    def of_torch(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train)
+
+    of_torch.__name__ = of_torch.__qualname__ = name
+    of_torch.__doc__ = function.__doc__
+    calling.functions[name] = of_torch
 
 
 _alpha_dropout("alpha_dropout", False)

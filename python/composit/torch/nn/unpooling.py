@@ -41,8 +41,12 @@ def _max_unpool(count: int) -> None:
         total[np.arange(rows)[:, None], places] = cnp.reshape(input, (rows, -1))
         return cnp.reshape(total, (*before, *size))
 
-    def with_indices(*args: Any, **kwargs: Any) -> Any:
-        return calling.neural[f"max_pool{count}d"](*args, **{**kwargs, "return_indices": True})
+    def with_indices(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = True,
+    ) -> Any:  # fmt: skip
+        pool = calling.neural[f"max_pool{count}d"]
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
     with_indices.__doc__ = "The largest element of each window, and where it is."
     with_indices.__name__ = f"max_pool{count}d_with_indices"

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from composit.torch.functions.creation import from_dlpack
 
-
-def from_dlpack(ext_tensor: Any) -> Any:
-    """A tensor of the elements of what has __dlpack__; they are copied."""
-    from composit.torch.tensor import tensor
-
-    return tensor(np.from_dlpack(ext_tensor))
+__all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from composit._core import with_location
 from composit.torch import calling
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
@@ -19,7 +21,6 @@ Hardsigmoid = module_of("Hardsigmoid", "hardsigmoid", "inplace=False")
 ELU = module_of("ELU", "elu", "alpha=1.0, inplace=False")
 CELU = module_of("CELU", "celu", "alpha=1.0, inplace=False")
 LeakyReLU = module_of("LeakyReLU", "leaky_relu", "negative_slope=0.01, inplace=False")
-Hardtanh = module_of("Hardtanh", "hardtanh", "min_val=-1.0, max_val=1.0, inplace=False")
 Threshold = module_of("Threshold", "threshold", "threshold, value, inplace=False")
 RReLU = module_of("RReLU", "rrelu", "lower=0.125, upper=1/3, inplace=False", in_training=True)
 Sigmoid = module_of("Sigmoid", "sigmoid")
@@ -35,6 +36,43 @@ Softplus = module_of("Softplus", "softplus", "beta=1.0, threshold=20.0")
 Softmax = module_of("Softmax", "softmax", "dim=None")
 Softmin = module_of("Softmin", "softmin", "dim=None")
 LogSoftmax = module_of("LogSoftmax", "log_softmax", "dim=None")
+
+
+class Hardtanh(Module):
+    """The input, but no less than min_val and no more than max_val. min_value and max_value are
+    older names. AssertionError where max_val is not above min_val."""
+
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
+        min_value: float | None = None, max_value: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        for name, value in (("min", min_value), ("max", max_value)):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{name}_value` is deprecated and renamed to `{name}_val`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                with_location(
+                    f"Hardtanh: max_val ({self.max_val}) must be greater than min_val "
+                    f"({self.min_val})."
+                )
+            )
+
+    def forward(self, input: Any) -> Any:
+        """hardtanh(input)"""
+        return calling.neural["hardtanh"](input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        inplace = ", inplace=True" if self.inplace else ""
+        return f"min_val={self.min_val}, max_val={self.max_val}{inplace}"
 
 
 class Softmax2d(Module):

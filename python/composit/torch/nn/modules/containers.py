@@ -66,9 +66,9 @@ class _Row:
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Any) -> Any:
+    def extend(self, sequential: Any) -> Any:
         """Adds several at the end."""
-        for module in modules:
+        for module in sequential:
             self.append(module)
         return self
 

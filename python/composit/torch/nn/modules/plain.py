@@ -94,7 +94,8 @@ class Embedding(Module):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-        sparse: bool = False, _weight: Any = None, device: Any = None, dtype: Any = None,
+        sparse: bool = False, _weight: Any = None, _freeze: bool = False, device: Any = None,
+        dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -106,6 +107,8 @@ class Embedding(Module):
             self.reset_parameters()
         else:
             self.weight = Parameter(_weight)
+        if _freeze:
+            self.weight.requires_grad_(False)
 
     def reset_parameters(self) -> None:
         """Draws normal rows; the row padding_idx is zero."""
