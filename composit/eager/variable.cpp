@@ -5,6 +5,7 @@
 #include "composit/eager/saved_values.h"
 #include "composit/eager/tape.h"
 #include "composit/eager/tape_gradients.h"
+#include "composit/eager/writing.h"
 #include "composit/ir/body.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/nn/differentiation.h"
@@ -192,22 +193,20 @@ void Variable::overwrite(const Variable& value) const {
     }();
     user_check(fits, "assign: ", value.tensor().type(), " for ", held.type(),
                ". A shape that broadcasts to that one is required.");
-    Tensor written = ops::broadcast_to(ops::astype(value.tensor(), held.dtype()), held.shape());
-    Memory& memory = *state_->memory;
-    if (memory.parameter) {
-        // A leaf, so that gradients stop there: of the values as they are now.
-        state_->cell->replace(nn::stop_gradient(written));
-        memory.cell->replace(ir::constant(look({memory.cell->tensor()})[0]));
+    const Memory& memory = *state_->memory;
+    const bool is_seen = !state_->is_detached && is_recording();
+    Write written{state_->cell, memory.cell};
+    if (memory.parameter)
+        written.of_owner = Write::Owner::leaf;
+    else if (memory.record && !is_seen)
+        written.of_owner = Write::Owner::unseen;
+    write(written, is_seen ? value.tensor() : nn::stop_gradient(value.tensor()));
+    if (!memory.parameter) {
+        if (is_seen) add_record_of(value);
         return;
     }
-    if (state_->is_detached || !is_recording()) {
-        const Tensor before = memory.cell->tensor();
-        state_->cell->replace(nn::stop_gradient(written));
-        if (memory.record) memory.cell->replace(ops::with_values(before, memory.cell->tensor()));
-        return;
-    }
-    state_->cell->replace(std::move(written));
-    add_record_of(value);
+    const Tensor& now = memory.cell->tensor();
+    if (!ir::is_constant(now.node())) memory.cell->replace(ir::constant(look({now})[0]));
 }
 
 void Variable::add_record_of(const Variable& value) const {

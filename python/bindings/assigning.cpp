@@ -3,7 +3,7 @@
 #include "composit/eager/leaf_cell.h"
 #include "content.h"
 #include "tape.h"
-#include "torch_objects.h"
+#include "writing.h"
 
 namespace composit::python {
 namespace {
@@ -40,12 +40,6 @@ bool may_be_saved(const TraceObject* trace, long long number, long long result) 
     return false;
 }
 
-ir::TensorType type_seen(nb::handle tensor) {
-    PyObject* const like = as_tensor(tensor)->like;
-    const nb::object seen = is_there(like) ? nb::borrow(like) : lazy_of(tensor);
-    return content_of<LazyTensor>(seen).tensor().type();
-}
-
 bool may_take(const TraceObject* trace, nb::handle of, nb::handle result, bool is_detached) {
     if (!is_tensor_of_torch(of) || !is_tensor_of_torch(result) || of.is(result)) return false;
     const TensorObject* const target = as_tensor(of);
@@ -55,6 +49,8 @@ bool may_take(const TraceObject* trace, nb::handle of, nb::handle result, bool i
     if (is_there(made->root) || (is_there(made->record) && !is_detached)) return false;
     return type_seen(of) == type_seen(result) && !may_be_saved(trace, target->place, made->place);
 }
+
+}  // namespace
 
 bool assigned(nb::handle of, nb::handle result, bool is_detached) {
     const World& all = world();
@@ -70,7 +66,7 @@ bool assigned(nb::handle of, nb::handle result, bool is_detached) {
         put(target->lazy, made->lazy);
         drop(target->like);
         drop(target->trace);
-        (*all.enter)(of);
+        enter(of);
     } else {
         drop(target->lazy);
         put(target->like, made->like);
@@ -89,16 +85,6 @@ bool assigned(nb::handle of, nb::handle result, bool is_detached) {
     if (!is_detached) target->is_tainted = made->is_tainted;
     counter_of(target)->count();
     return true;
-}
-
-}  // namespace
-
-void bind_assigning(nb::module_& module) {
-    module.def("assigned", assigned, nb::arg("target"), nb::arg("result"),
-               nb::arg("is_detached") = false,
-               "Writes a result that nothing else holds to the target, without its node. False "
-               "where that has to be done with nodes: nothing has changed then.\n\n`is_detached` "
-               "says that gradients do not go from the target to what the result depends on.");
 }
 
 }  // namespace composit::python

@@ -1,19 +1,24 @@
 // Values of a trace whose state is known: its program runs, and tensors get what it computes.
 #include "cell.h"
 #include "composit/eager/leaf_cell.h"
+#include "composit/eager/small.h"
 #include "composit/execute/devices.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
 #include "composit/ir/constant_array.h"
 #include "composit/runtime/backend.h"
 #include "content.h"
+#include "held.h"
 #include "interpreter_lock.h"
 #include "location.h"
 #include "tape.h"
 #include "torch_objects.h"
+#include "writing.h"
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +26,9 @@ namespace composit::python {
 namespace {
 
 using execute::Compiled;
+
+// That are kept before those to dead tensors are dropped.
+constexpr Py_ssize_t fewest_references = 4096;
 
 // The results as tensors, which lie where the outputs do.
 std::vector<nb::object> constants_of(const Compiled& compiled,
@@ -76,17 +84,24 @@ std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
 }
 
 // Constants of the values of tensors, where those lie.
-nb::list materialized(const std::vector<Tensor>& tensors, const execute::Options& options) {
+std::vector<Tensor> constants_of(const std::vector<Tensor>& tensors,
+                                 const execute::Options& options) {
     const Located located;
     std::vector<ir::Array> values;
     {
         const Released released;
         values = execute::evaluate_and_keep(tensors, options);
     }
-    nb::list constants;
+    std::vector<Tensor> constants;
     for (size_t i = 0; i < values.size(); ++i)
-        constants.append(wrap_copy(eager::constant_of_kept(values[i], tensors[i].node().device())));
+        constants.push_back(eager::constant_of_kept(values[i], tensors[i].node().device()));
     return constants;
+}
+
+nb::list materialized(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    nb::list made;
+    for (const Tensor& constant : constants_of(tensors, options)) made.append(wrap_copy(constant));
+    return made;
 }
 
 // Counts the runs: a program that ran often enough is compiled meanwhile.
@@ -244,6 +259,91 @@ PyObject* materialize(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
     });
 }
 
+const Cell* memory_of_cell(nb::handle tensor) {
+    return content_of<LazyTensor>(lazy_of(tensor)).cell()->memory();
+}
+
+// Whether the tensor's cell is that of a recorded one, whose graph gradients go through; or one
+// that a leaf has left, of which there may be recorded views.
+bool keeps_graph(nb::handle of) {
+    nb::object tensor = nb::borrow(of);
+    while (tensor.is_valid()) {
+        const TensorObject* const self = as_tensor(tensor);
+        if (is_there(self->record) && !record_in(self->record).is_freed()) return true;
+        nb::object holder = is_there(self->twin)   ? twin_of(self)
+                            : is_there(self->root) ? nb::borrow(self->root)
+                                                   : nb::object();
+        if (holder.is_valid() && as_tensor(holder)->is_leaf &&
+            memory_of_cell(tensor) != memory_of_cell(holder))
+            return true;
+        tensor = std::move(holder);
+    }
+    return false;
+}
+
+void add_living(PyObject* references, std::vector<nb::object>& found) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(references); ++i) {
+        PyObject* const object = PyWeakref_GetObject(PyList_GET_ITEM(references, i));
+        if (object != Py_None) found.push_back(nb::borrow(object));
+    }
+    empty(references);
+}
+
+// Of a leaf in other memory: where nobody else sees that any more, it is its own.
+Ref<Cell> own_where_alone(TensorObject* leaf, Ref<Cell> cell) {
+    if (!eager::is_alone(*cell)) return cell;
+    Ref<Cell> own;
+    if (!cell->is_row_major())
+        own = Cell::make(cell->tensor(), cell->strides());
+    else if (!(own = Cell::make_known_copy(*cell)))
+        own = Cell::make(cell->tensor());
+    put(leaf->lazy, wrap_cell(own));
+    drop(leaf->twin);
+    return own;
+}
+
+// Computes the wanted tensors, and all others that live and have no values, in one plan. A tensor
+// that is not recorded then holds its value in place of its graph.
+void materialize_with_nodes(const nb::tuple& wanted, bool with_gradients,
+                            const execute::Options& options) {
+    std::vector<nb::object> tensors;
+    for (nb::handle tensor : wanted) {
+        torch_tensor(tensor);
+        tensors.push_back(nb::borrow(tensor));
+    }
+    add_living(world().recent->ptr(), tensors);
+    if (with_gradients) add_living(world().gradients->ptr(), tensors);
+    empty(world().gradients->ptr());
+    std::unordered_set<PyObject*> seen;
+    std::set<std::pair<const Cell*, bool>> met;
+    std::vector<std::pair<Ref<Cell>, bool>> places;  // whether they keep their graph
+    std::vector<Ref<Cell>> leaves;                   // in other tensors' memory
+    for (const nb::object& each : tensors) {
+        if (!seen.insert(each.ptr()).second) continue;
+        TensorObject* const tensor = as_tensor(each);
+        const nb::object lazy = lazy_of(each);
+        Ref<Cell> cell = content_of<LazyTensor>(lazy).cell();
+        if (tensor->is_leaf && !cell->is_plain()) {
+            cell = own_where_alone(tensor, std::move(cell));
+            if (!cell->is_plain()) leaves.push_back(cell);
+        }
+        const bool keeps = keeps_graph(each);
+        Ref<Cell> target = keeps ? cell : Ref<Cell>(cell->memory());
+        tensor->is_pending = 0;
+        if (ir::is_constant(target->tensor().node())) continue;
+        if (keeps && (target->seen() || eager::known(target->tensor()))) continue;
+        if (met.emplace(target.get(), keeps).second) places.emplace_back(std::move(target), keeps);
+    }
+    std::vector<Tensor> computed;
+    for (const auto& [cell, keeps] : places) computed.push_back(cell->tensor());
+    if (!places.empty()) {
+        const std::vector<Tensor> values = constants_of(computed, options);
+        for (size_t i = 0; i < places.size(); ++i)
+            if (!places[i].second) places[i].first->replace(values[i]);
+    }
+    for (const Ref<Cell>& leaf : leaves) eager::forget_origin(*leaf);
+}
+
 PyMethodDef materialize_method = {
     "materialize", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(materialize)),
     METH_FASTCALL | METH_KEYWORDS,
@@ -253,9 +353,57 @@ const TraceObject* as_trace(nb::handle trace) {
     return reinterpret_cast<const TraceObject*>(trace.ptr());
 }
 
+void add_reference(PyObject* references, nb::handle tensor, Py_ssize_t& limit) {
+    append(references, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
+    if (PyList_GET_SIZE(references) <= limit) return;
+    nb::list living;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(references); ++i) {
+        PyObject* const reference = PyList_GET_ITEM(references, i);
+        if (PyWeakref_GetObject(reference) != Py_None) living.append(nb::handle(reference));
+    }
+    if (PyList_SetSlice(references, 0, PY_SSIZE_T_MAX, living.ptr()) != 0) throw nb::python_error();
+    limit = std::max(fewest_references, 2 * PyList_GET_SIZE(references));
+}
+
 }  // namespace
 
+void enter(nb::handle tensor) {
+    static Py_ssize_t limit = fewest_references;
+    add_reference(world().recent->ptr(), tensor, limit);
+}
+
+void enter_gradient(nb::handle tensor) {
+    static Py_ssize_t limit = fewest_references;
+    add_reference(world().gradients->ptr(), tensor, limit);
+}
+
+bool materialize_by_structure(nb::handle tensor) {
+    PyObject* const wanted = tensor.ptr();
+    return materialize_by_structure(&wanted, 1, true);
+}
+
 void bind_materializing(nb::module_& module) {
+    world().recent = held(nb::list());
+    world().gradients = held(nb::list());
+    module.def(
+        "enter",
+        [](nb::handle tensor) {
+            torch_tensor(tensor);
+            enter(tensor);
+        },
+        nb::arg("tensor"),
+        "A tensor that was made or written, whose value will be wanted if it lives.");
+    module.def(
+        "enter_gradient",
+        [](nb::handle tensor) {
+            torch_tensor(tensor);
+            enter_gradient(tensor);
+        },
+        nb::arg("tensor"),
+        "A gradient, whose value is computed with others' unless an optimiser takes it first.");
+    module.def("materialize_with_nodes", materialize_with_nodes, nb::arg("wanted"),
+               nb::arg("with_gradients"), nb::arg("options"),
+               "Computes the wanted tensors, and all others that live and have no values.");
     module.attr("materialize") = nb::steal(PyCFunction_New(&materialize_method, nullptr));
     module.def(
         "wanted_places",
@@ -286,11 +434,7 @@ void bind_materializing(nb::module_& module) {
         "A program's outputs as constants, from the constants of its inputs.");
     module.def(
         "materialized_by_structure",
-        [](nb::handle tensor) {
-            PyObject* const wanted = tensor.ptr();
-            return materialize_by_structure(&wanted, 1, true);
-        },
-        nb::arg("tensor"),
+        [](nb::handle tensor) { return materialize_by_structure(tensor); }, nb::arg("tensor"),
         "Computes a tensor as materialize does if the trace's program is known; else False.");
     module.def(
         "own_constant", [](const Tensor& constant) { return wrap_copy(eager::own_node(constant)); },

@@ -50,7 +50,7 @@ NB_MODULE(_core, module) {
     bind_following(module);
     bind_tape(module);
     bind_materializing(module);
-    bind_assigning(module);
+    bind_writing(module);
     bind_backend(module);
     bind_devices(module);
     bind_dlpack(module);

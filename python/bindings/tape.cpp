@@ -44,29 +44,6 @@ nb::tuple below(nb::handle operands) {
     return nb::make_tuple(leaves, records);
 }
 
-// What stands for a tensor that nobody holds any more has what it held, its record, and what it was
-// a view of as attributes (composit/torch/steps.py).
-eager::Savable savable(nb::handle value) {
-    if (is_tensor_of_torch(value)) {
-        TensorObject* const tensor = as_tensor(value);
-        const nb::object lazy = lazy_of(value);
-        const auto& content = content_of<LazyTensor>(lazy);
-        eager::Savable made{content.tensor(), content.cell(), {}, counter_of(tensor), nullptr};
-        if (tensor->is_leaf) made.leaf = Ref<eager::Leaf>(&leaf_of(value));
-        if (is_there(tensor->record)) made.record = &record_in(tensor->record);
-        return made;
-    }
-    const nb::object lazy = value.attr("lazy"), record = value.attr("record");
-    if (!is_tensor(lazy)) refuse_argument(lazy, "A LazyTensor");
-    const auto& content = content_of<LazyTensor>(lazy);
-    eager::Savable made{content.tensor(), content.cell(), {}, {}, nullptr};
-    if (is_record(record)) made.record = &record_in(record);
-    nb::object root = value.attr("root");
-    while (!root.is_none() && !is_tensor_of_torch(root)) root = root.attr("root");
-    if (!root.is_none()) made.counter = counter_of(as_tensor(root));
-    return made;
-}
-
 eager::Argument argument(nb::handle value) {
     if (is_tensor_of_torch(value)) {
         PyObject* const like = as_tensor(value)->like;
@@ -153,6 +130,27 @@ nb::list gradients(nb::handle rule, const std::vector<Tensor>& outputs,
 }
 
 }  // namespace
+
+eager::Savable savable(nb::handle value) {
+    if (is_tensor_of_torch(value)) {
+        TensorObject* const tensor = as_tensor(value);
+        const nb::object lazy = lazy_of(value);
+        const auto& content = content_of<LazyTensor>(lazy);
+        eager::Savable made{content.tensor(), content.cell(), {}, counter_of(tensor), nullptr};
+        if (tensor->is_leaf) made.leaf = Ref<eager::Leaf>(&leaf_of(value));
+        if (is_there(tensor->record)) made.record = &record_in(tensor->record);
+        return made;
+    }
+    const nb::object lazy = value.attr("lazy"), record = value.attr("record");
+    if (!is_tensor(lazy)) refuse_argument(lazy, "A LazyTensor");
+    const auto& content = content_of<LazyTensor>(lazy);
+    eager::Savable made{content.tensor(), content.cell(), {}, {}, nullptr};
+    if (is_record(record)) made.record = &record_in(record);
+    nb::object root = value.attr("root");
+    while (!root.is_none() && !is_tensor_of_torch(root)) root = root.attr("root");
+    if (!root.is_none()) made.counter = counter_of(as_tensor(root));
+    return made;
+}
 
 ir::Tensor TensorLeaf::now() const {
     const nb::object lazy = lazy_of(tensor_);
@@ -271,14 +269,6 @@ void bind_tape(nb::module_& module) {
                nb::arg("results"), nb::arg("given"), nb::arg("own"),
                "Adds to a record what its operation saves: of operands (number, tensor, whether a "
                "gradient goes to it), of arguments (number, value), and of results.");
-    module.def(
-        "moved_into",
-        [](nb::handle record, nb::handle target) {
-            torch_tensor(target);
-            eager::moved_into(checked_record(record), savable(target));
-        },
-        nb::arg("record"), nb::arg("target"),
-        "What the record's operation made is in the target from now on.");
     module.def("below", below, nb::arg("operands"),
                "The leaves, and tensors that retain gradients, below records; and the records.");
     module.def(

@@ -65,6 +65,10 @@ bool is_recorded(const TensorObject* tensor);
 // record, or None.
 nb::object record_of(nb::handle tensor);
 
+// The tensor as a value that may be saved. What stands for one that nobody holds any more has what
+// it held, its record, and what it was a view of as attributes (composit/torch/steps.py).
+eager::Savable savable(nb::handle value);
+
 // The counter of the writes into the tensor's memory.
 const Ref<eager::VersionCounter>& counter_of(TensorObject* tensor);
 // The tensor is another name for the memory of `source`.

@@ -10,7 +10,6 @@
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/tracing.h"
-#include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/index_plan.h"
@@ -304,18 +303,12 @@ void bind_tensor(nb::module_& module) {
         "leaf", [](const LazyTensor& self) { return wrap_cell(eager::leaf_in(self.cell())); },
         "A leaf in the memory of this one: a node of its own, through which no gradient goes.");
     type.def(
-        "forget_origin", [](const LazyTensor& self) { eager::forget_origin(*self.cell()); },
-        "Of a leaf in other memory whose value is known: a constant takes its node's place.");
-    type.def(
         "viewed_constant",
         [](const LazyTensor& self) -> nb::object {
             ir::Array values = self.cell()->viewed_values();
             return values ? wrap_copy(ir::constant(std::move(values))) : nb::none();
         },
         "Of a view of known values: a constant of what it shows, found without a plan; else None.");
-    type.def_prop_ro(
-        "is_alone", [](const LazyTensor& self) { return eager::is_alone(*self.cell()); },
-        "Whether no other tensor sees the memory that this one sees.");
     type.def(
         "read_from",
         [](nb::handle self) {
@@ -324,28 +317,6 @@ void bind_tensor(nb::module_& module) {
             return read == cell.get() ? nb::borrow(self) : wrap_cell(Ref<Cell>(read));
         },
         "What operations read that read it: a leaf that it is, or sees, or else the memory.");
-    type.def(
-        "write_with_gradient",
-        [](const LazyTensor& self, const LazyTensor& target, const Tensor& value) {
-            const Tensor whole = self.cell()->written_through(
-                *target.cell(), value, [](const Tensor& made) { return nn::stop_gradient(made); });
-            self.cell()->show(eager::shown_by([whole](const Tensor& seen) {
-                return nn::with_values(whole, nn::stop_gradient(seen));
-            }));
-        },
-        nb::arg("target"), nb::arg("value"),
-        "Of an alias: writes a value into it, or into a view of it. The gradients of the alias and "
-        "of its views flow into the value from now on, those of others that share the memory do "
-        "not.");
-    type.def(
-        "hold_back",
-        [](const LazyTensor& self) {
-            const Ref<Cell>& cell = self.cell();
-            if (cell->is_plain()) return cell->replace(nn::stop_gradient(cell->tensor()));
-            cell->show(eager::shown_by([](const Tensor& x) { return nn::stop_gradient(x); }));
-        },
-        nb::call_guard<Located>(),
-        "Of what is no view: no gradient goes through it from now on to what it was made of.");
     module.def(
         "check_overlap",
         [](const LazyTensor& target, const LazyTensor& operand, bool may_be_same) {

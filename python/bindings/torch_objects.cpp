@@ -308,10 +308,10 @@ void follow_world(const nb::dict& said) {
     take(all.capturing, "capturing");
     take(all.threads, "threads");
     take(all.compile_after, "compile_after");
-    take(all.recent, "recent");
-    take(all.gradients, "gradients");
-    take(all.enter, "enter");
-    take(all.nobody, "nobody");
+    take(all.interrupt, "interrupt");
+    // What no reference holds: the object dies at once.
+    const nb::object nobody = nb::steal(PySet_New(nullptr));
+    all.nobody = held(nb::steal(PyWeakref_NewRef(nobody.ptr(), nullptr)));
     take(all.restart, "restart");
     take(all.materialize, "materialize");
     all.most_states = nb::cast<long long>(said["most_states"]);
@@ -348,6 +348,12 @@ nb::object lazy_of(nb::handle tensor) {
     return nb::steal(found);
 }
 
+ir::TensorType type_seen(nb::handle tensor) {
+    PyObject* const like = as_tensor(tensor)->like;
+    const nb::object seen = is_there(like) ? nb::borrow(like) : lazy_of(tensor);
+    return content_of<LazyTensor>(seen).type();
+}
+
 nb::object new_tensor() {
     return nb::steal(allocated(reinterpret_cast<PyTypeObject*>(world().tensor->ptr())));
 }
@@ -376,6 +382,12 @@ void restart_trace() {
         next = nb::steal(made_trace(type, root));
     if (PyList_SetItem(all.current->ptr(), 0, next.release().ptr()) != 0) throw nb::python_error();
     if (Py_TYPE(old.ptr()) == type && is_emptied(trace)) *all.spare = old;
+}
+
+void interrupt_trace() {
+    const World& all = world();
+    const bool is_capturing = PyList_GET_ITEM(all.capturing->ptr(), 0) == Py_True;
+    if (is_capturing || PyList_GET_SIZE(all.trace_of_now()->tensors) > 0) (*all.interrupt)();
 }
 
 void bind_torch_objects(nb::module_& module) {

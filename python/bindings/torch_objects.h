@@ -68,8 +68,8 @@ struct World {
     std::shared_ptr<nb::object> compile_after;  // a list: runs of a program
     std::shared_ptr<nb::object> recent;         // a list: references to tensors without values
     std::shared_ptr<nb::object> gradients;      // a list: the same of gradients
-    std::shared_ptr<nb::object> enter;          // materializing.enter
     std::shared_ptr<nb::object> nobody;         // a reference to what is no more
+    std::shared_ptr<nb::object> interrupt;      // steps.interrupt
     std::shared_ptr<nb::object> restart;        // steps.restart
     std::shared_ptr<nb::object> materialize;    // materializing.materialize_slowly
     std::shared_ptr<nb::object> set_views;      // materializing.set_views
@@ -112,6 +112,18 @@ nb::object new_tensor();
 long long next_mark();
 // A new trace begins.
 void restart_trace();
+// What happens now is no part of traces: nothing is added until the next evaluation.
+void interrupt_trace();
+
+// A tensor that was made or written, whose value will be wanted if it lives.
+void enter(nb::handle tensor);
+// A gradient, whose value is computed with others' unless an optimiser takes it first.
+void enter_gradient(nb::handle tensor);
+// Computes a tensor, and all others of the trace, by the trace's program. False where that has to
+// be done with nodes: nothing has changed then.
+bool materialize_by_structure(nb::handle tensor);
+// The dtype and shape of what it holds, or will hold.
+ir::TensorType type_seen(nb::handle tensor);
 
 inline void append(PyObject* list, nb::handle value) {
     if (PyList_Append(list, value.ptr()) != 0) throw nb::python_error();
@@ -139,6 +151,6 @@ void bind_tape(nb::module_& module);             // tape.cpp
 void bind_torch_functions(nb::module_& module);  // torch_functions.cpp
 void bind_gradient_mode(nb::module_& module);    // gradient_mode.cpp
 void bind_materializing(nb::module_& module);    // materializing.cpp
-void bind_assigning(nb::module_& module);        // assigning.cpp
+void bind_writing(nb::module_& module);          // writing.cpp
 
 }  // namespace composit::python

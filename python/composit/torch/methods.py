@@ -9,7 +9,7 @@ import numpy as np
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import type_error, value_error
-from composit.torch import assigning, calling, dtypes, functions, places, writing
+from composit.torch import calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tape import is_grad_enabled, no_grad
@@ -127,7 +127,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         writing.replace(self, made, "copy_slices")
         return
     made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-    if not assigning.assigned(self, made):
+    if not writing.assigned(self, made):
         writing.overwrite(self, writing.stored(made))
 
 

@@ -475,7 +475,7 @@ def world() -> dict[str, Any]:
     return {
         "current": _current, "trace": Trace, "roots": _roots, "count": _count,
         "most_states": _most_states, "capturing": capturing, "threads": _threads,
-        "compile_after": compile_after, "restart": restart,
+        "compile_after": compile_after, "restart": restart, "interrupt": interrupt,
     }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ are attached by composit/torch/methods.py."""
 from __future__ import annotations
 
 import operator
-import weakref
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,8 @@ from composit._core import (
     type_error,
     value_error,
 )
-from composit.torch import assigning, calling, dtypes, materializing, places, steps, writing
 from composit.torch import backward as _backward
+from composit.torch import calling, dtypes, materializing, places, steps, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
 from composit.torch.hooks import _Handle as _Handle
@@ -195,12 +194,7 @@ class Tensor(Located):
     def _lie_in(self, other: Any, lazy: LazyTensor) -> None:
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
         both; autograd tells them apart."""
-        owner, _ = assigning.memory_of(other)
-        self._lazy, self._root, self._record_of_root, self._number = lazy, None, None, 0
-        is_back = self is owner or self is owner._root or self is assigning.twin_of(owner)
-        self._twin = None if is_back else weakref.ref(owner)
-        if not is_back:
-            assigning.share(owner, self)
+        writing.lie_in(self, other, lazy)
 
     @property
     def is_leaf(self) -> bool:
@@ -469,9 +463,7 @@ def _restored(kind: Any, array: Any, is_leaf_with_grad: bool, place: str | None 
 
 calling._made["Tensor"] = Tensor
 _core.follow_world(
-    steps.world()
-    | materializing.world()
-    | {"tensor": Tensor, "nobody": assigning._nobody, "defaults": dtypes._default}
+    steps.world() | materializing.world() | {"tensor": Tensor, "defaults": dtypes._default}
 )
 
 

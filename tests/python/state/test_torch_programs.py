@@ -5,7 +5,7 @@ import imperative_torch_programs as torch_programs
 import pytest
 
 import composit.torch as ours
-from composit.torch import assigning, backward, calling, writing
+from composit.torch import backward, calling, writing
 
 PARTS, OF_A_PART = 8, 250
 
@@ -51,19 +51,32 @@ def _of_what_was_saved(gradients):
     )
 
 
+def _with_gradients(write):
+    def broken(target, result, *of):
+        result._is_tainted = False
+        return write(target, result, *of)
+
+    return broken
+
+
 FAULTS = {
     # The gradient of a leaf is that of what it holds now.
     "one reading": (backward, "gradients", _with_one_reading),
     # Writes through .data do not reach what was saved.
     "saved values stay": (backward, "gradients", _of_what_was_saved),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
-    "all is known": (assigning, "memory_of", lambda was: lambda x: (was(x)[0], True)),
-    "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
+    "all is known": (writing, "lie_in", lambda was: lambda x, *of: _of_its_own(was, x, *of)),
+    "values with gradients": (writing, "written_in_place", _with_gradients),
     # Views copy.
     "copies": (calling, "as_views", lambda was: lambda made, *_: _copied(made)),
     # What was written since is no error.
     "unchecked": (backward, "check_saved", lambda was: lambda *_: None),
 }
+
+
+def _of_its_own(lie_in, tensor, *of):
+    lie_in(tensor, *of)
+    tensor._twin = None
 
 
 def _copied(made):

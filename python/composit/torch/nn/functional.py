@@ -13,7 +13,7 @@ from composit import nn
 from composit import numpy as cnp
 from composit._core import not_implemented, value_error
 from composit.flashlight.operators.table import function_of
-from composit.torch import assigning, calling, writing
+from composit.torch import calling, writing
 from composit.torch.calling import define, functions, torch_function
 from composit.torch.functions import random
 from composit.torch.functions.indexing import from_zero
@@ -282,7 +282,7 @@ def _normalized(function: Any, args: tuple[Any, ...]) -> Any:
     if not isinstance(made, tuple):
         return made
     for target, value in zip(args[3:5], made[1:]):
-        if not assigning.assigned(target, value, is_detached=True):
+        if not writing.assigned(target, value, is_detached=True):
             writing.overwrite(target, writing.stored(value))
     return made[0]
 

@@ -16,7 +16,7 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
-from composit.torch import assigning, calling, errstate, materializing, steps, writing
+from composit.torch import calling, errstate, materializing, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
@@ -192,7 +192,7 @@ class Optimizer:
                     updated = self.update(x, gradient, lazy, numbered)
                 finally:
                     errstate.end(token)
-                if assigning.twin_of(parameter) is not None:
+                if writing.has_twin(parameter):
                     writing.overwrite(parameter, updated)
                 else:
                     parameter._lazy.replaced(beside(updated, x))

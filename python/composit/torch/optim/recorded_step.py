@@ -9,7 +9,7 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.torch import assigning, dtypes, errstate, materializing, recording, steps
+from composit.torch import dtypes, errstate, materializing, recording, steps, writing
 from composit.torch.calling import TensorBase
 from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.places import beside
@@ -61,7 +61,7 @@ def _arguments(optimizer: Any) -> tuple[Any, ...] | None:
             if gradient is None:
                 found.append(None)
                 continue
-            if assigning.twin_of(parameter) is not None:
+            if writing.has_twin(parameter):
                 return None  # in memory of another tensor, whose gradients may go on
             found.append(parameter)
             found.append(gradient)
