@@ -117,6 +117,13 @@ void bind_onnx(nb::module_& module) {
     nb::class_<LoadedModel>(module, "LoadedModel")
         .def_prop_ro("inputs", [](const LoadedModel& model) { return infos(model.inputs()); })
         .def_prop_ro("outputs", [](const LoadedModel& model) { return infos(model.outputs()); })
+        .def_prop_ro("operations",
+                     [](const LoadedModel& model) {
+                         std::vector<std::string> names;
+                         for (const onnx::Node& node : model.file().graph.nodes)
+                             names.push_back(node.operation);
+                         return names;
+                     })
         .def_prop_ro("opsets", [](const LoadedModel& model) { return model.opsets(); })
         .def_prop_ro("parameters",
                      [](const LoadedModel& model) {

@@ -46,6 +46,7 @@ class Model:
         self.inputs = tuple(ValueInfo(*info) for info in core.inputs)
         self.outputs = tuple(ValueInfo(*info) for info in core.outputs)
         self.opsets: dict[str, int] = core.opsets
+        self.operations: list[str] = core.operations  # of the graph's nodes, in order
         # The initializers of floating dtypes: leaves that gradients are taken with respect to.
         self.parameters: dict[str, LazyTensor] = core.parameters
 

@@ -1,0 +1,218 @@
+"""The commands of `python -m composit`: what an ONNX model is, its export, and a comparison with
+ONNX Runtime."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit._core import value_error
+from composit.evaluation import evaluate
+from composit.onnx.model import Model, ValueInfo, load
+from composit.onnx.saving import save
+
+
+def main(words: list[str] | None = None) -> int:
+    """Runs a command; the process's exit status: 0, or 1 where `check` finds a difference. What is
+    wrong with a file or an argument ends the process with its text and status 2."""
+    parser = argparse.ArgumentParser(prog="python -m composit", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, run, purpose in (
+        ("info", _info, "inputs, outputs, operators, operations, bytes and memory"),
+        ("export", _export, "the model as a C++ project, or as ONNX with fixed lengths"),
+        ("check", _check, "compares with ONNX Runtime on random inputs: difference and times"),
+    ):
+        command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
+        command.add_argument("model", help="a file in ONNX's format")
+        command.add_argument(
+            "--shape", action="append", default=[], metavar="INPUT=2,3",
+            help="an input's lengths; those that the model leaves open are 1 otherwise",
+        )  # fmt: skip
+        command.add_argument("--seed", type=int, default=0, help="of random inputs")
+        command.set_defaults(run=run)
+        if name == "export":
+            command.add_argument("--to", choices=("cpp", "onnx"), default="cpp")
+            command.add_argument("--out", required=True, help="the folder, or the file of ONNX")
+            command.add_argument("--name", default="model", help="of the exported function")
+        if name == "check":
+            command.add_argument("--runs", type=int, default=20, help="whose fastest counts")
+            command.add_argument("--tolerance", type=float, default=1e-4)
+    arguments = parser.parse_args(words)
+    try:
+        return arguments.run(arguments)
+    except (ValueError, TypeError, OSError, NotImplementedError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+
+
+class _Progress:
+    """A bar of the steps of a command, where somebody looks at it."""
+
+    def __init__(self, *steps: str) -> None:
+        self.steps, self.done = steps, 0
+
+    def __call__(self) -> None:
+        if sys.stderr.isatty():
+            bar = "#" * self.done + "." * (len(self.steps) - self.done)
+            step = self.steps[self.done] if self.done < len(self.steps) else ""
+            print(f"\r[{bar}] {step:<24}", end="" if step else "\r", file=sys.stderr, flush=True)
+        self.done += 1
+
+
+def _shapes(given: list[str], model: Model) -> dict[str, tuple[int, ...]]:
+    shapes = {}
+    for text in given:
+        name, _, lengths = text.rpartition("=")
+        try:
+            shapes[name] = tuple(int(length) for length in lengths.split(",") if length)
+        except ValueError:
+            name = ""
+        if name not in [value.name for value in model.inputs]:
+            names = ", ".join(value.name for value in model.inputs)
+            raise value_error(
+                f"--shape: {text!r} is no input with its lengths. INPUT=2,3 is required, of "
+                f"{names}."
+            )
+    return shapes
+
+
+def _inputs(model: Model, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Random inputs: normal numbers, integers from 0 to 9."""
+    shapes, draw = _shapes(arguments.shape, model), np.random.default_rng(arguments.seed)
+    return {value.name: _random(value, shapes.get(value.name), draw) for value in model.inputs}
+
+
+def _random(value: ValueInfo, shape: tuple[int, ...] | None, draw: np.random.Generator) -> Any:
+    if value.kind != "tensor" or value.dtype == "string":
+        raise value_error(
+            f"{value.name}: the input is {value.description}. Tensors of numbers are required."
+        )
+    if shape is None:
+        if value.shape is None:
+            raise value_error(
+                f"{value.name}: the model does not say how many axes it has. "
+                f"--shape {value.name}=2,3 is required."
+            )
+        shape = tuple(n if isinstance(n, int) else 1 for n in value.shape)
+    dtype = np.dtype(value.dtype)
+    if dtype.kind == "f":
+        return draw.standard_normal(shape).astype(dtype)
+    return draw.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    progress = _Progress("reading", "planning")
+    progress()
+    model = load(arguments.model)
+    progress()
+    values = _inputs(model, arguments)
+    special = model.compile(backend="interpreter").specialise(*values.values())
+    progress()
+    program = special.program
+    print(f"{model.name}: opset {model.opsets.get('', 0)}")
+    for kind, infos in (("input", model.inputs), ("output", model.outputs)):
+        for info in infos:
+            print(f"  {kind:<9} {info.name}: {info.description}")
+    counts = Counter(model.operations)
+    print("  operators " + ", ".join(f"{name} {n}" for name, n in counts.most_common()))
+    print(f"  weights   {sum(int(np.prod(x.shape)) for x in model.parameters.values()):,} numbers")
+    print(f"  kernels   {len(program.kernels)}")
+    flops = round(sum(kernel.flops for kernel in program.kernels))
+    print(f"  flops     {flops:,} with " + ", ".join(f"{k} {v.shape}" for k, v in values.items()))
+    results = sum(program.buffers[number].bytes for number in set(program.outputs))
+    print(f"  memory    {int(program.arena_bytes) + results:,} bytes beside weights and inputs")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    progress = _Progress("reading", "compiling", "writing")
+    progress()
+    model = load(arguments.model)
+    values = list(_inputs(model, arguments).values())
+    progress()
+    if arguments.to == "onnx":
+        progress()
+        names = [value.name for value in model.inputs]
+        outputs = [value.name for value in model.outputs]
+        save(arguments.out, model, *values, input_names=names, output_names=outputs)
+        written = [os.path.basename(arguments.out)]
+    else:
+        compiled = model.compile(*values, name=arguments.name)
+        progress()
+        written = compiled.export(arguments.out, *values)
+    progress()
+    print("\n".join(written))
+    return 0
+
+
+def _fastest(run: Callable[[], Any], runs: int) -> float:
+    """Milliseconds."""
+    times = []
+    for _ in range(max(1, runs)):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return 1e3 * min(times)
+
+
+def _difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """The largest difference of two arrays, infinite where only one has NaN or an infinity; and the
+    largest value, at least 1."""
+    is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        apart = np.where(is_same, 0.0, np.abs(one - other))
+    apart[np.isnan(apart)] = np.inf
+    largest = np.max(np.abs(other[np.isfinite(other)]), initial=1.0)
+    return float(np.max(apart, initial=0.0)), float(largest)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    try:
+        onnxruntime = importlib.import_module("onnxruntime")
+    except ImportError:
+        raise value_error(
+            "check: onnxruntime is not installed, with which the model is compared. "
+            "`pip install onnxruntime` is required."
+        ) from None
+    progress = _Progress("reading", "compiling", "ONNX Runtime", "timing")
+    progress()
+    model = load(arguments.model)
+    values = _inputs(model, arguments)
+    progress()
+    compiled = model.compile(*values.values())
+    progress()
+    try:
+        session = onnxruntime.InferenceSession(arguments.model, providers=["CPUExecutionProvider"])
+        expected = session.run(None, values)
+    except Exception as error:  # classes of its own
+        raise value_error(f"check: ONNX Runtime does not run the model: {error}") from None
+    progress()
+    found = compiled(*values.values())
+    found = found if isinstance(found, tuple) else (found,)
+    worst = 0.0
+    for info, one, other in zip(model.outputs, found, expected):
+        one, other = np.asarray(evaluate(one)), np.asarray(other)
+        if (one.shape, one.dtype) != (other.shape, other.dtype):
+            print(
+                f"{info.name}: {one.dtype} {one.shape}, ONNX Runtime's {other.dtype} {other.shape}"
+            )
+            worst = float("inf")
+            continue
+        difference, scale = _difference(one.astype(float), other.astype(float))
+        worst = max(worst, difference / scale)
+        print(f"{info.name}: largest difference {difference:.3g}, largest value {scale:.3g}")
+    times = [
+        _fastest(lambda: compiled(*values.values()), arguments.runs),
+        _fastest(lambda: session.run(None, values), arguments.runs),
+    ]
+    progress()
+    print(f"composit {times[0]:.3f} ms, ONNX Runtime {times[1]:.3f} ms")
+    return 0 if worst <= arguments.tolerance else 1

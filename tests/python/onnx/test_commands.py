@@ -1,0 +1,107 @@
+"""`python -m composit`: what it prints, writes and returns."""
+
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from composit.onnx import commands
+
+
+@pytest.fixture
+def model(tmp_path):
+    draw = np.random.default_rng(0)
+    weights = draw.standard_normal((4, 3)).astype("float32")
+    nodes = [
+        helper.make_node("MatMul", ["x", "weights"], ["sums"]),
+        helper.make_node("Softmax", ["sums"], ["scores"]),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 4])
+    scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["batch", 3])
+    weights = numpy_helper.from_array(weights, "weights")
+    graph = helper.make_graph(nodes, "digits", [x], [scores], [weights])
+    path = tmp_path / "digits.onnx"
+    opset = helper.make_opsetid("", 21)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=10), path)
+    return str(path)
+
+
+def test_info(model, capsys):
+    assert commands.main(["info", model, "--shape", "x=5,4"]) == 0
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "digits: opset 21",
+        "  input     x: float32 (batch, 4)",
+        "  output    scores: float32 (batch, 3)",
+        "  operators MatMul 1, Softmax 1",
+        "  weights   12 numbers",
+    ]
+
+
+def test_export_of_cpp(model, tmp_path, capsys):
+    folder = tmp_path / "out"
+    words = ["export", model, "--out", str(folder), "--name", "digits", "--shape", "x=2,4"]
+    assert commands.main(words) == 0
+    written = capsys.readouterr().out.split()
+    assert {"digits.hpp", "digits.cpp", "CMakeLists.txt"} <= set(written)
+    assert all((folder / name).exists() for name in written)
+
+
+def test_export_of_onnx(model, tmp_path, capsys):
+    path = tmp_path / "fixed.onnx"
+    words = ["export", model, "--to", "onnx", "--out", str(path), "--shape", "x=2,4"]
+    assert commands.main(words) == 0
+    graph = onnx.load(path).graph
+    assert [node.op_type for node in graph.node] == ["MatMul", "Softmax"]
+    assert [value.name for value in (*graph.input, *graph.output)] == ["x", "scores"]
+    assert [d.dim_value for d in graph.input[0].type.tensor_type.shape.dim] == [2, 4]
+
+
+def test_check(model, capsys):
+    assert commands.main(["check", model, "--shape", "x=3,4", "--runs", "2"]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("scores: largest difference ") and first.endswith("largest value 1")
+    assert last.startswith("composit ") and ", ONNX Runtime " in last
+    assert commands.main(["check", model, "--runs", "1", "--tolerance", "-1"]) == 1
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (["info", "none.onnx"], "none.onnx"),
+        (["info", "MODEL", "--shape", "y=2"], "--shape: 'y=2' is no input with its lengths. "
+         "INPUT=2,3 is required, of x."),
+        (["info", "MODEL", "--shape", "x=a"], "--shape: 'x=a' is no input with its lengths. "
+         "INPUT=2,3 is required, of x."),
+    ],
+)  # fmt: skip
+def test_errors(model, words, text, capsys):
+    assert commands.main([model if word == "MODEL" else word for word in words]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("python -m composit: ") and text in said and "Traceback" not in said
+
+
+def test_a_model_that_onnx_runtime_refuses(model, tmp_path, capsys):
+    proto = onnx.load(model)
+    proto.ir_version = 99
+    path = tmp_path / "new.onnx"
+    onnx.save(proto, path)
+    assert commands.main(["check", str(path)]) == 2
+    assert "check: ONNX Runtime does not run the model: " in capsys.readouterr().err
+
+
+def test_differences():
+    infinity, nan = np.inf, np.nan
+    assert commands._difference(np.array([1.0, nan]), np.array([1.5, nan])) == (0.5, 1.5)
+    assert commands._difference(np.array([infinity, -9.0]), np.array([infinity, -9.0])) == (0, 9)
+    assert commands._difference(np.array([nan]), np.array([1.0])) == (infinity, 1)
+    assert commands._difference(np.array([]), np.array([])) == (0, 1)
+
+
+def test_as_a_process(model):
+    done = subprocess.run(
+        [sys.executable, "-m", "composit", "info", model], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stdout.startswith("digits: opset 21"), done.stderr
