@@ -115,9 +115,11 @@ def _dtype_or_name(text: str) -> tuple[Any, str | None]:
     return text, None
 
 
-def _holds_tensors(items: Any) -> bool:
-    return any(
-        isinstance(item, LazyTensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item))
+def _holds_tensors(items: Any, depth: int = 64) -> bool:
+    """Whether a tensor is among the items of lists, which may hold themselves: NumPy ends at 64."""
+    return depth > 0 and any(
+        isinstance(item, LazyTensor)
+        or (isinstance(item, (list, tuple)) and _holds_tensors(item, depth - 1))
         for item in items
     )
 

@@ -54,15 +54,21 @@ def _of_numbers(data: Any, dtype: Any) -> Any:
 _NUMBERS = {bool, int, float, complex}
 
 
-def _plain(data: Any, given: set[Any], dtype: Any) -> Any:
+_MOST_DIMENSIONS = 128  # PyTorch's
+
+
+def _plain(data: Any, given: set[Any], dtype: Any, depth: int = 0) -> Any:
     """Nested lists with numbers in place of tensors. Adds to `given` the dtypes of tensors and
-    arrays, and the classes of Python's numbers."""
+    arrays, and the classes of Python's numbers. ValueError for lists within more lists than there
+    are dimensions, as those that hold themselves."""
     if isinstance(data, (list, tuple)):
+        if depth == _MOST_DIMENSIONS:
+            raise value_error(f"too many dimensions '{type(data).__name__}'")
         kinds = set(map(type, data))
         if kinds <= _NUMBERS:
             given |= kinds
             return list(data)
-        return [_plain(item, given, dtype) for item in data]
+        return [_plain(item, given, dtype, depth + 1) for item in data]
     if isinstance(data, TensorBase):
         tensor: Any = data
         if tensor.numel() != 1:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import composit._core as _core
+
+# Held from what is read to what is written, so that no other thread's write in place is lost
+# between: PyTorch's are one call each.
+_one_write = threading.RLock()
 
 _writing: Any = _core.writing
 assigned = _writing.assigned
@@ -27,8 +32,9 @@ def inplace(over_tensors: Any, name: str) -> Any:
     """The function that writes its result over its first operand."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_in_place(self, args, kwargs)
-        return written_in_place(self, over_tensors(self, *args, **kwargs), args, name)
+        with _one_write:
+            check_in_place(self, args, kwargs)
+            return written_in_place(self, over_tensors(self, *args, **kwargs), args, name)
 
     method.__name__ = method.__qualname__ = f"{name}_"
     method.__doc__ = f"{name}, written over the tensor."
