@@ -17,21 +17,10 @@ Shape lengths(const Written& x, const Axes& axes) {
     return shape;
 }
 
-Axes free_axes(const Written& x, const Axes& batch, const Axes& contracted) {
-    Axes axes;
-    for (int64_t d = 0; d < x.rank(); ++d)
-        if (std::find(batch.begin(), batch.end(), d) == batch.end() &&
-            std::find(contracted.begin(), contracted.end(), d) == contracted.end())
-            axes.push_back(d);
-    return axes;
-}
-
-// As matrices in the last two axes: rows of free axes and columns of contracted ones, or turned.
-Written as_matrices(GraphWriter& out, const Written& x, const Axes& batch, const Axes& contracted,
-                    bool is_second) {
-    const Axes free = free_axes(x, batch, contracted);
+// As matrices in the last two axes, behind the batch: rows of `first`, columns of `second`.
+Written as_matrices(GraphWriter& out, const Written& x, const Axes& batch, const Axes& first,
+                    const Axes& second) {
     Axes order = batch;
-    const Axes &first = is_second ? contracted : free, &second = is_second ? free : contracted;
     order.insert(order.end(), first.begin(), first.end());
     order.insert(order.end(), second.begin(), second.end());
     Shape shape = lengths(x, batch);
@@ -46,8 +35,10 @@ ManyWritten contract(GraphSaver& saver, const Node& node, const ManyWritten& x) 
     const DType dtype = node.types()[0].dtype;
     // ONNX multiplies matrices of floats and of wide integers.
     const DType inner = ir::is_floating(dtype) || ir::size_of(dtype) >= 4 ? dtype : DType::int32;
-    const Written a = as_matrices(out, out.cast(x[0], inner), c.batch_a, c.contracted_a, false);
-    const Written b = as_matrices(out, out.cast(x[1], inner), c.batch_b, c.contracted_b, true);
+    const Axes free_a = ops::free_axes(node.operand(0), c.batch_a, c.contracted_a);
+    const Axes free_b = ops::free_axes(node.operand(1), c.batch_b, c.contracted_b);
+    const Written a = as_matrices(out, out.cast(x[0], inner), c.batch_a, free_a, c.contracted_a);
+    const Written b = as_matrices(out, out.cast(x[1], inner), c.batch_b, c.contracted_b, free_b);
     Shape shape = a.shape;
     shape.back() = b.shape.back();
     const Written product = out.add("MatMul", {a, b}, {inner, shape});
