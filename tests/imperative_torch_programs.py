@@ -352,7 +352,8 @@ def differ(text, close):
 
 
 class Undefined(Exception):
-    """What a write gives depends on the order in which its elements are written."""
+    """What a write gives depends on the order in which its elements are written, or a gradient is
+    laid into memory by the places of other memory."""
 
 
 class defined_writes(torch.overrides.TorchFunctionMode):
@@ -370,7 +371,19 @@ class defined_writes(torch.overrides.TorchFunctionMode):
             for other in args:
                 if isinstance(other, torch.Tensor) and _overlaps_elsewhere(target, other):
                     raise Undefined
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if getattr(result, "requires_grad", False) and any(map(_is_left_elsewhere, args)):
+            raise Undefined
+        return result
+
+
+def _is_left_elsewhere(x):
+    """Whether x is a view of memory that its leaf has left and that was written since: PyTorch
+    gives x's gradient to the places that x has there, counted in the leaf's new memory."""
+    base = getattr(x, "_base", None)
+    if base is None or base.untyped_storage().data_ptr() == x.untyped_storage().data_ptr():
+        return False
+    return x.grad_fn is not None and "AsStrided" in x.grad_fn.name()
 
 
 def _overlaps_elsewhere(target, other):

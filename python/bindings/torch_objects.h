@@ -30,7 +30,8 @@ struct TensorObject {
     const TensorLeaf* leaf;              // where the tape refers to the tensor; else null
     Ref<eager::VersionCounter> counter;  // null: nobody wrote, saved or shared its memory
     long long mark, place;
-    long long number;  // of a view that a function made with others, from 1 on; else 0
+    long long number;  // of a view that a function made with others, from 1 on; -1: of a leaf that
+                       // was a view; else 0
     char is_leaf, is_tainted, is_shared, is_pending, is_data;
 };
 

@@ -50,7 +50,7 @@ void check_writable(nb::handle tensor, bool is_view) {
     user_check<RuntimeError>(!target->is_leaf || is_view,
                              target->number < 0 ? "a view of a leaf" : "a leaf", " Variable", said);
     if (!as_tensor(root_or_itself(tensor))->is_leaf) return;
-    if (target->number != 0) refuse_one_of_several(target);
+    if (target->number > 0) refuse_one_of_several(target);
     fail<RuntimeError>("a view of a leaf Variable", said);
 }
 
@@ -59,13 +59,18 @@ bool may_see_others(nb::handle tensor) {
     return is_there(self->root) || self->is_shared || is_there(self->twin);
 }
 
-// Tensors of a trace have no memory yet, but that of their root.
+bool lie_together(nb::handle one, nb::handle other) {
+    return as_tensor(one)->lazy && as_tensor(other)->lazy &&
+           cell_of(one)->memory() == cell_of(other)->memory();
+}
+
+// Tensors of a trace have no memory yet, but that of their root. A view stays where it is when its
+// root gets other memory.
 bool share_memory(nb::handle one, nb::handle other) {
     torch_tensor(one);
     torch_tensor(other);
     const nb::handle a = root_or_itself(one), b = root_or_itself(other);
-    if (a.is(b)) return true;
-    return as_tensor(a)->lazy && as_tensor(b)->lazy && cell_of(a)->memory() == cell_of(b)->memory();
+    return a.is(b) || lie_together(a, b) || lie_together(one, other);
 }
 
 void check_overlap_with(nb::handle target, nb::handle operand) {
