@@ -172,6 +172,12 @@ ir::DeviceNumber Cell::device() const {
     return (cell->tensor_ ? cell->tensor_ : cell->tensor()).node().device();
 }
 
+bool Cell::lies_on_host() const {
+    const Cell* cell = this;
+    while (const Cell* origin = cell->origin()) cell = origin;
+    return !cell->tensor_ || cell->tensor_.node().device() <= ir::on_cpu;
+}
+
 const Tensor& Cell::tensor() const {
     if (!origin()) {
         if (is_written()) [[unlikely]]

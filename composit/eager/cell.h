@@ -91,6 +91,7 @@ class Cell : public Counted<Cell> {
     // Where the values lie, which no writing changes. Views and what was written get no node for
     // it.
     ir::DeviceNumber device() const;
+    bool lies_on_host() const;  // the same question, for which no node is made
     // Shape and dtype are those of the old one. ValueError where a view repeats elements, and where
     // a function that is traced writes what it was given into what was there before.
     void replace(Tensor tensor) const;

@@ -1,5 +1,6 @@
 #include "composit/eager/deferred.h"
 
+#include "composit/eager/function_at_once.h"
 #include "composit/eager/small.h"
 #include "composit/eager/strides.h"
 #include "composit/ir/body.h"
@@ -18,73 +19,15 @@
 namespace composit::eager {
 namespace {
 
-// Memory for deferred nodes, in blocks that stay: whoever goes through all of them goes through
-// the blocks. Each thread has a list of free places of its own.
-struct Slot {
-    bool is_used = false;
-    Slot* next_free = nullptr;
-    alignas(Deferred) std::array<std::byte, sizeof(Deferred)> memory;
-};
-
-class Slots {
-  public:
-    static Slots& instance() {
-        static auto& all = *new Slots;
-        return all;
-    }
-
-    Slot* take() {
-        const std::lock_guard lock(mutex_);
-        if (Slot* const left = std::exchange(left_, nullptr)) return left;
-        auto block = std::make_unique<Block>();
-        blocks_.reserve(blocks_.size() + 1);
-        for (size_t i = 0; i + 1 < block->size(); ++i) (*block)[i].next_free = &(*block)[i + 1];
-        blocks_.push_back(std::move(block));
-        return blocks_.back()->data();
-    }
-
-    // A list of free ones, of a thread that ends.
-    void leave(Slot* first) {
-        if (!first) return;
-        Slot* last = first;
-        while (last->next_free) last = last->next_free;
-        const std::lock_guard lock(mutex_);
-        last->next_free = std::exchange(left_, first);
-    }
-
-    template <class Use>
-    void each_used(const Use& use) {
-        const std::lock_guard lock(mutex_);
-        for (const auto& block : blocks_)
-            for (Slot& slot : *block)
-                if (slot.is_used) use(slot);
-    }
-
-  private:
-    using Block = std::array<Slot, 256>;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Block>> blocks_;
-    Slot* left_ = nullptr;
-};
-
-thread_local Slot* free_slots = nullptr;
-thread_local bool has_ended = false;  // objects that die later give their places to all
-
-struct AtEnd {
-    bool is_there = true;
-    ~AtEnd() {
-        has_ended = true;
-        Slots::instance().leave(std::exchange(free_slots, nullptr));
-    }
-};
-thread_local AtEnd at_end;
-
 std::mutex& making() {
     static auto& mutex = *new std::mutex;
     return mutex;
 }
 
 std::atomic<void (*)(const Deferred&)> tell_owner{nullptr};
+
+constexpr int64_t most_bytes_of_calls_at_once = int64_t{32} << 20;
+std::atomic<int64_t> bytes_of_calls_at_once{0};
 
 Tensor tensor_of_literal(DType dtype, uint64_t bits) {
     if (dtype == DType::boolean) return ir::weak_scalar(bits != 0);
@@ -97,34 +40,6 @@ Tensor tensor_of_literal(DType dtype, uint64_t bits) {
 bool can_be_deferred(DType dtype) {
     return dtype == DType::boolean || ir::is_integer(dtype) || dtype == DType::float32 ||
            dtype == DType::float64;
-}
-
-void* Deferred::operator new(size_t) {
-    if (!free_slots) {
-        at_end.is_there = true;  // its destructor is to be called
-        free_slots = Slots::instance().take();
-    }
-    Slot* const slot = free_slots;
-    free_slots = slot->next_free;
-    slot->is_used = true;
-    return slot->memory.data();
-}
-
-void Deferred::operator delete(void* memory) {
-    auto* const slot =
-        reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) - offsetof(Slot, memory));
-    slot->is_used = false;
-    slot->next_free = nullptr;
-    if (has_ended) return Slots::instance().leave(slot);
-    slot->next_free = std::exchange(free_slots, slot);
-}
-
-void Deferred::tidy() {
-    std::vector<Slot*> slots;
-    for (Slot* slot = free_slots; slot; slot = slot->next_free) slots.push_back(slot);
-    std::sort(slots.begin(), slots.end(), std::greater<>());
-    free_slots = nullptr;
-    for (Slot* slot : slots) slot->next_free = std::exchange(free_slots, slot);
 }
 
 Deferred::Deferred(Kind kind, DType dtype)
@@ -298,19 +213,53 @@ Ref<Deferred> Deferred::applied_to_arrays(const ir::scalar::RowRef& row, Ref<Def
     return Ref<Deferred>(made);
 }
 
+// The last item holds the list of those before it.
+Deferred* Deferred::list_of(Kind kind, std::vector<Ref<Deferred>> items, DType dtype) {
+    Ref<Deferred> before;
+    for (size_t i = 0;; ++i) {
+        const bool is_last = i + 1 == items.size();
+        auto* const made = new Deferred(is_last ? kind : Kind::part, dtype);
+        made->has_number_ = false;
+        made->first_ = std::move(before);
+        made->second_ = std::move(items[i]);
+        if (is_last) return made;
+        before = Ref<Deferred>(made);
+    }
+}
+
+std::vector<Tensor> Deferred::items() const {
+    std::vector<Tensor> found;
+    for (const Deferred* at = this; at; at = at->first_.get())
+        found.push_back(at->second_->tensor_);
+    std::reverse(found.begin(), found.end());
+    return found;
+}
+
 Ref<Deferred> Deferred::stacked(std::vector<Ref<Deferred>> numbers, ir::ConstantArray value) {
     const DType dtype = value.dtype();
-    Ref<Deferred> list;
-    for (size_t i = 0; i < numbers.size(); ++i) {
-        const bool is_last = i + 1 == numbers.size();
-        auto* const made = new Deferred(is_last ? Kind::stacked : Kind::part, dtype);
-        made->has_number_ = false;
-        made->first_ = std::move(list);
-        made->second_ = converted(numbers[i], dtype);
-        if (is_last) made->extra_.reset(new Extra{{}, std::move(value)});
-        list = Ref<Deferred>(made);
+    for (Ref<Deferred>& number : numbers) number = converted(number, dtype);
+    Deferred* const made = list_of(Kind::stacked, std::move(numbers), dtype);
+    made->extra_.reset(new Extra{{}, std::move(value)});
+    return Ref<Deferred>(made);
+}
+
+Deferred::Extra::~Extra() { bytes_of_calls_at_once.fetch_sub(bytes, std::memory_order_relaxed); }
+
+Ref<Deferred> Deferred::called(std::shared_ptr<const FunctionAtOnce> function,
+                               std::vector<Ref<Deferred>> operands, ir::ConstantArray value) {
+    const int64_t bytes = value.shape().empty() ? 0 : value.bytes();
+    if (bytes_of_calls_at_once.load(std::memory_order_relaxed) + bytes >
+        most_bytes_of_calls_at_once)
+        return {};
+    bytes_of_calls_at_once.fetch_add(bytes, std::memory_order_relaxed);
+    Deferred* const made = list_of(Kind::call, std::move(operands), value.dtype());
+    if (value.shape().empty()) {
+        made->has_number_ = true;
+        std::memcpy(&made->bits_, value.row_major().get(), static_cast<size_t>(value.bytes()));
+        value = {};
     }
-    return list;
+    made->extra_.reset(new Extra{{}, std::move(value), std::move(function), bytes});
+    return Ref<Deferred>(made);
 }
 
 Ref<Deferred> Deferred::converted(const Ref<Deferred>& x, DType dtype) {
@@ -365,14 +314,20 @@ Tensor Deferred::made() const {
         }
         case Kind::cast: return ops::astype(first_->tensor_, dtype_);
         case Kind::stacked: {
-            std::vector<Tensor> parts;
-            for (const Deferred* at = this; at; at = at->first_.get())
-                parts.push_back(ops::reshape(at->second_->tensor_, {1}));
-            std::reverse(parts.begin(), parts.end());
+            std::vector<Tensor> parts = items();
+            for (Tensor& part : parts) part = ops::reshape(part, {1});
             return ops::concatenate(parts, 0);
         }
+        case Kind::call: return extra_->function->made(items());
     }
     return tensor_;
+}
+
+void Deferred::keep_number_in(const ir::Node& node) const {
+    if (node.output_count() == 1) return node.keep_number(&bits_);
+    ir::Array value(dtype_, {});
+    std::memcpy(value.mutable_data(), &bits_, static_cast<size_t>(value.bytes()));
+    node.keep(tensor_.output_index(), std::move(value));
 }
 
 void Deferred::make() const {
@@ -388,7 +343,7 @@ void Deferred::make() const {
                 open.push_back(operand.get());
                 is_ready = false;
             };
-            if (!at.tensor_ && at.kind_ == Kind::stacked) {
+            if (!at.tensor_ && at.is_list()) {
                 for (const Deferred* item = &at; item; item = item->first_.get())
                     need(item->second_);
             } else if (!at.tensor_) {
@@ -404,7 +359,7 @@ void Deferred::make() const {
             const ir::Node& node = at.tensor_.node();
             if (at.cell_ != 0) node.set_place(at.cell_);
             const bool is_new = at.has_number_ && at.kind_ != Kind::literal;
-            if (is_new && !node.operands().empty()) node.keep_number(&at.bits_);
+            if (is_new && !node.operands().empty()) at.keep_number_in(node);
             if (at.keeps_value()) node.keep(at.tensor_.output_index(), at.extra_->value);
             at.is_made_.store(true, std::memory_order_release);
             if (at.owner_) told.push_back(Ref<const Deferred>(&at));
@@ -442,16 +397,6 @@ void Deferred::when_made(void (*tell)(const Deferred&)) {
 void Deferred::follow(const std::function<Tensor(const Tensor&)>& moved) const {
     const std::lock_guard lock(making());
     if (tensor_) tensor_ = moved(tensor_);
-}
-
-std::vector<Ref<const Deferred>> Deferred::living() {
-    std::vector<Ref<const Deferred>> all;
-    Slots::instance().each_used([&](Slot& slot) {
-        const auto* const deferred =
-            std::launder(reinterpret_cast<const Deferred*>(slot.memory.data()));
-        if (deferred->retain_if_alive()) all.push_back(Ref<const Deferred>::adopt(deferred));
-    });
-    return all;
 }
 
 }  // namespace composit::eager

@@ -32,6 +32,8 @@ using ir::DType;
 using ir::Tensor;
 using numpy::BasicPart;
 
+class FunctionAtOnce;  // function_at_once.h
+
 // Numbers of these dtypes are deferred: real ones, and none of 16 bits that are floats.
 bool can_be_deferred(DType dtype);
 
@@ -72,6 +74,10 @@ class Deferred : public Counted<Deferred> {
                                            Ref<Deferred> b, ir::ConstantArray value);
     // Numbers side by side, converted to one dtype: an array of one dimension.
     static Ref<Deferred> stacked(std::vector<Ref<Deferred>> numbers, ir::ConstantArray value);
+    // A function of arrays and numbers that somebody computed at once. Null where the values of
+    // such calls take much memory already: those of nodes are given up, where memory is short.
+    static Ref<Deferred> called(std::shared_ptr<const FunctionAtOnce> function,
+                                std::vector<Ref<Deferred>> operands, ir::ConstantArray value);
     bool keeps_value() const { return extra_ && extra_->value; }  // of an array
     // The same number as another dtype that has it, as ops::astype makes it.
     static Ref<Deferred> converted(const Ref<Deferred>& x, DType dtype);
@@ -120,12 +126,27 @@ class Deferred : public Counted<Deferred> {
 
   private:
     friend class Forgetting;
-    enum class Kind : uint8_t { tensor, literal, element, view, written, row, cast, stacked, part };
+    enum class Kind : uint8_t {
+        tensor,
+        literal,
+        element,
+        view,
+        written,
+        row,
+        cast,
+        stacked,
+        call,
+        part
+    };
 
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;
+    bool is_list() const { return kind_ == Kind::stacked || kind_ == Kind::call; }
+    static Deferred* list_of(Kind kind, std::vector<Ref<Deferred>> items, DType dtype);
+    std::vector<Tensor> items() const;  // of a list, in order
     void make() const;
     Tensor made() const;  // of operands that are made
+    void keep_number_in(const ir::Node& node) const;
     // Without its operands: the caller's, or null.
     static Deferred* of_row(const ir::scalar::RowRef& row, std::span<const Scalar> operands);
     void become(Tensor tensor) const;  // its operands are needed no longer
@@ -142,7 +163,8 @@ class Deferred : public Counted<Deferred> {
     uint64_t bits_ = 0;                        // of what was written: the element before
     int64_t place_ = 0;                        // or a literal's bits
     const ir::scalar::RowRef* row_ = nullptr;  // of the table
-    // Until the node is made. What is stacked is a list: parts are its beginnings.
+    // Until the node is made. What is stacked, and a call's operands, are a list: parts are its
+    // beginnings.
     mutable Ref<Deferred> first_, second_;
     mutable uint64_t number_;  // of the node; once it dies, a link
     ir::Interned line_;
@@ -151,6 +173,10 @@ class Deferred : public Counted<Deferred> {
     struct Extra {
         BasicPart part;           // of a path without tensors
         ir::ConstantArray value;  // of an array that operations made
+        // Of a call.
+        std::shared_ptr<const FunctionAtOnce> function = nullptr;
+        int64_t bytes = 0;
+        ~Extra();
     };
     std::unique_ptr<const Extra> extra_;  // few have one
     mutable Tensor tensor_;

@@ -119,6 +119,8 @@ class Compiled {
     // Places among inputs() of the arguments that a call takes from its caller.
     const std::vector<size_t>& donated() const { return options_.donated; }
     const runtime::Executable& executable() const { return *executable_; }
+    // Of each of program().inputs its place among inputs().
+    const std::vector<int>& arguments_of_inputs() const { return argument_of_input_; }
     // Memory that it keeps between calls, about: code, packed constants, arenas, the graph's nodes.
     // Constants, which others may hold, do not count.
     int64_t held_bytes() const;

@@ -19,6 +19,7 @@ void bind_ops(nanobind::module_& module);            // ops/ops.h
 void bind_transforms(nanobind::module_& module);     // transforms/transforms.h
 void bind_execute(nanobind::module_& module);        // execute/execute.h
 void bind_calls(nanobind::module_& module);          // execute/execute.h: quick calls of Compiled
+void bind_calls_at_once(nanobind::module_& module);  // eager/function_at_once.h
 void bind_steps(nanobind::module_& module);          // composit.torch: steps by structure
 void bind_following(nanobind::module_& module);      // following.h
 void bind_backend(nanobind::module_& module);        // runtime/backend.h

@@ -43,6 +43,7 @@ NB_MODULE(_core, module) {
     bind_pipeline(module);
     bind_execute(module);
     bind_calls(module);
+    bind_calls_at_once(module);
     bind_steps(module);
     bind_torch_objects(module);
     bind_torch_functions(module);

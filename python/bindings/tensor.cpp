@@ -19,6 +19,7 @@
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "elements.h"
+#include "evaluated.h"
 #include "indexing.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -32,30 +33,35 @@
 #include <vector>
 
 namespace composit::python {
-namespace {
 
-nb::object evaluated(const LazyTensor& self) {
-    // Without nodes, where the values are there.
-    if (const Deferred* const number = self.known_number()) {
+nb::object known_values(const LazyTensor& tensor) {
+    if (const Deferred* const number = tensor.known_number()) {
         const ir::Array value(number->dtype(), {});
         const uint64_t bits = number->bits();
         std::memcpy(value.mutable_data(), &bits, static_cast<size_t>(value.bytes()));
         return ndarray_from(value);
     }
-    if (const ir::ConstantArray values = self.cell()->written_values())
+    if (const ir::ConstantArray values = tensor.cell()->written_values())
         return ndarray_from(values.value());
-    if (ir::Array values = self.cell()->viewed_values()) return ndarray_from(std::move(values));
-    const Tensor tensor = self.tensor();
+    if (ir::Array values = tensor.cell()->viewed_values()) return ndarray_from(std::move(values));
+    return {};
+}
+
+nb::object evaluated(const LazyTensor& tensor, const execute::Options& options) {
+    if (nb::object known = known_values(tensor); known.is_valid()) return known;
+    const Tensor held = tensor.tensor();
     std::vector<ir::Array> values;
     {
         const Released released;
-        values = eager::look({tensor});
+        values = eager::look({held}, options);
     }
     ir::Array value = std::move(values[0]);
     values.clear();
     eager::shorten_history();
     return ndarray_from(std::move(value));
 }
+
+namespace {
 
 // Whether NumPy gives a scalar, which is no view.
 bool is_of_scalar(const Tensor& found, const numpy::Index& index) {
@@ -206,7 +212,9 @@ void bind_tensor(nb::module_& module) {
         "is_differentiated", is_differentiated,
         "Whether a function is being differentiated, and a gradient goes from this tensor to what "
         "it is differentiated by.");
-    type.def("evaluated", evaluated, "The values, as an ndarray.");
+    type.def(
+        "evaluated", [](const LazyTensor& self) { return evaluated(self); },
+        "The values, as an ndarray.");
     type.def(
         "taken_out", taken_out, nb::call_guard<Located>(),
         "The values, as an ndarray, for who computes with them outside of the graph. TypeError "

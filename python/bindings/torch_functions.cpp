@@ -1,25 +1,13 @@
 // The functions of composit.torch, as Python calls them: what is known at this point of the trace
 // is recognised at once, all else goes to a function of Python's.
 #include "following.h"
+#include "function_object.h"
 #include "torch_objects.h"
 
-#include <cstddef>
-#include <structmember.h>
 #include <vector>
 
 namespace composit::python {
 namespace {
-
-// Called as an object's attribute it gets that object first, as functions of Python's do.
-struct FunctionObject {
-    PyObject ob_base;
-    vectorcallfunc call;
-    PyObject *dictionary, *weak;
-    PyObject *function, *otherwise;
-    char is_reflected;
-};
-
-FunctionObject* as_function(PyObject* self) { return reinterpret_cast<FunctionObject*>(self); }
 
 // What sees calls first on this thread, or null: a function of the function that is called, its
 // arguments and its named ones, which returns a result, or NotImplemented for what it leaves alone.
@@ -59,91 +47,14 @@ PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* 
     });
 }
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(as_function(self)->dictionary);
-    Py_VISIT(as_function(self)->function);
-    Py_VISIT(as_function(self)->otherwise);
-    return 0;
-}
-
-int clear(PyObject* self) {
-    Py_CLEAR(as_function(self)->dictionary);
-    Py_CLEAR(as_function(self)->function);
-    Py_CLEAR(as_function(self)->otherwise);
-    return 0;
-}
-
-void dealloc(PyObject* self) {
-    PyTypeObject* const type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (as_function(self)->weak) PyObject_ClearWeakRefs(self);
-    clear(self);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
 PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject*) {
     PyObject *function = nullptr, *otherwise = nullptr;
     int is_reflected = 0;
     if (!PyArg_ParseTuple(args, "OO|p", &function, &otherwise, &is_reflected)) return nullptr;
-    PyObject* const self = type->tp_alloc(type, 0);
-    if (!self) return nullptr;
-    as_function(self)->call = call;
-    as_function(self)->function = Py_NewRef(function);
-    as_function(self)->otherwise = Py_NewRef(otherwise);
-    as_function(self)->is_reflected = is_reflected != 0;
+    PyObject* const self = new_function_object(type, call, function, otherwise);
+    if (self) as_function(self)->is_reflected = is_reflected != 0;
     return self;
 }
-
-PyObject* bound(PyObject* self, PyObject* object, PyObject*) {
-    if (!object || object == Py_None) return Py_NewRef(self);
-    return PyMethod_New(self, object);
-}
-
-PyObject* text(PyObject* self) {
-    PyObject* const name = PyObject_GetAttrString(self, "__qualname__");
-    if (!name) return nullptr;
-    PyObject* const made = PyUnicode_FromFormat("<function %U at %p>", name, self);
-    Py_DECREF(name);
-    return made;
-}
-
-// Found again by its name, in its module.
-PyObject* reduced(PyObject* self, PyObject*) {
-    return PyObject_GetAttrString(self, "__qualname__");
-}
-
-PyMethodDef methods[] = {{"__reduce__", reduced, METH_NOARGS, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
-
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
-    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dictionary), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyGetSetDef properties[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
-PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>("A function over Tensors.")},
-                       {Py_tp_new, reinterpret_cast<void*>(new_function)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                       {Py_tp_descr_get, reinterpret_cast<void*>(bound)},
-                       {Py_tp_repr, reinterpret_cast<void*>(text)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_members, members},
-                       {Py_tp_getset, properties},
-                       {0, nullptr}};
-
-PyType_Spec spec = {"composit._core.TorchFunction", sizeof(FunctionObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                        Py_TPFLAGS_METHOD_DESCRIPTOR,
-                    slots};
 
 // A function's result for a tuple and a dictionary of arguments; NotImplemented where it is
 // unknown.
@@ -168,9 +79,7 @@ nb::object follow_call(nb::handle function, const nb::tuple& arguments, const nb
 }  // namespace
 
 void bind_torch_functions(nb::module_& module) {
-    PyObject* const type = PyType_FromSpec(&spec);
-    if (!type) throw nb::python_error();
-    module.attr("TorchFunction") = nb::steal(type);
+    module.attr("TorchFunction") = make_function_type("composit._core.TorchFunction", new_function);
     module.def(
         "see_calls_first",
         [](const nb::object& function) {

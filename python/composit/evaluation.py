@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import composit._core as _core
 from composit._core import LazyTensor, type_error, value_error
@@ -153,6 +154,11 @@ def evaluate(
     if return_cache:
         return result, cache if cache is not None else Cache(zip(outputs, values))
     return result
+
+
+if not TYPE_CHECKING:
+    # Calls with one tensor are answered in C++.
+    evaluate = functools.update_wrapper(_core.Evaluate(_usual_options, evaluate), evaluate)
 
 
 def _with_values(outputs: list[Any], inputs: Mapping[Any, Any], cache: Cache | None) -> list[Any]:

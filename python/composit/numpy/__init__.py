@@ -6,6 +6,7 @@ from composit import _public_names
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import (
+    _at_once,
     _evaluating_libraries,
     _numpys_names,
     emath,
@@ -93,6 +94,9 @@ _hidden = {
     "ufuncs",
     "warnings",
 }
+_at_once.replace(globals())
+_at_once.replace(vars(linalg), _at_once.LINALG_NAMES)
+
 __all__ = [name for name in dir() if not name.startswith("_") and name not in _hidden]
 
 

@@ -15,6 +15,19 @@ from composit import _core
 PARTS, OF_A_PART = 8, 250
 
 
+@pytest.fixture
+def first_calls_at_once():
+    """Functions of known arrays are computed at once from their first call on."""
+    before = _core.set_calls_before_at_once(0)
+    yield
+    _core.set_calls_before_at_once(before)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs_at_once(part, first_calls_at_once):
+    test_random_programs(part + PARTS)
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs(part):
     for seed in range(part * OF_A_PART, (part + 1) * OF_A_PART):

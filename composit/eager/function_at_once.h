@@ -1,0 +1,50 @@
+// A function for operands of known dtypes and shapes: compiled once, and run at once where the
+// operands' values are known. Small arrays spend most of a call on nodes and on finding a plan;
+// here the graph is made only when somebody asks for it (docs/decisions/0052-at-once.md).
+//
+//     const Tensor x = ir::input("x", DType::float64, {100});
+//     const auto norm = FunctionAtOnce::make({x}, numpy::norm(x));
+//     std::optional<Array> value = norm->values({data}, 0);      // nothing was added to the graph
+//     Tensor graph = norm->made({operand});                      // as the function would have made
+#pragma once
+
+#include "composit/execute/execute.h"
+#include "composit/ir/node.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace composit::eager {
+
+using ir::Array;
+using ir::Tensor;
+
+// Larger operands and results are left to plans, which compute several operations together.
+inline constexpr int64_t most_elements_at_once = 16384;
+
+class FunctionAtOnce {
+  public:
+    // Of placeholders, and of what the function made of them. Null where results are not computed
+    // at once: there are too many elements or nodes, the dtype is none of a deferred node's, the
+    // result is an operand or a constant, or a value of the graph lies on a device.
+    static std::shared_ptr<const FunctionAtOnce> make(std::vector<Tensor> inputs, Tensor output);
+
+    const ir::TensorType& type() const { return output_.type(); }
+    // Of operands in row-major order. Nothing where floating-point errors of the `reported` kinds
+    // occurred, or an exception was thrown: nodes say which operation it was.
+    std::optional<Array> values(const std::vector<const void*>& operands, uint8_t reported) const;
+    // The nodes of a call, under the location and the number that are in force.
+    Tensor made(const std::vector<Tensor>& operands) const;
+
+  private:
+    FunctionAtOnce(std::vector<Tensor> inputs, Tensor output);
+
+    std::vector<Tensor> inputs_;
+    Tensor output_;
+    execute::Compiled compiled_;
+    std::vector<size_t> operand_of_input_;  // of the program's inputs
+};
+
+}  // namespace composit::eager

@@ -1,0 +1,381 @@
+// NumPy's functions of known arrays, as Python calls them: what is known of a call by its
+// arguments' types and numbers is computed at once (eager/function_at_once.h); all else goes to the
+// function of Python's.
+#include "arguments.h"
+#include "bindings.h"
+#include "calling.h"
+#include "cell.h"
+#include "composit/eager/function_at_once.h"
+#include "composit/eager/history.h"
+#include "composit/ir/tracing.h"
+#include "content.h"
+#include "error_handling.h"
+#include "evaluated.h"
+#include "function_object.h"
+#include "location.h"
+#include "numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace composit::python {
+namespace {
+
+using eager::FunctionAtOnce;
+
+// Calls of equal arguments before one is compiled for them, which takes as long as a hundred calls.
+uint32_t calls_before = 16;
+constexpr size_t most_functions = 64;  // of one function
+
+// A call's arguments as words, which are equal for calls that one function answers; and its
+// operands, the known arrays and scalars among them.
+class Arguments {
+  public:
+    struct Operand {
+        ir::TensorType type;
+        const void* memory;
+        uint64_t bits;  // of a scalar, where `memory` is null
+        Ref<Deferred> now;
+    };
+
+    // Whether all of them can be written so, and there is an operand.
+    bool read(PyObject* const* values, size_t count, PyObject* names) {
+        for (size_t i = 0; i < count; ++i)
+            if (!add(values[i])) return false;
+        const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+        for (Py_ssize_t i = 0; i < named; ++i) {
+            PyObject* const name = PyTuple_GET_ITEM(names, i);
+            PyObject* const value = values[count + static_cast<size_t>(i)];
+            const bool is_written =
+                value != Py_None && PyUnicode_CompareWithASCIIString(name, "out") == 0;
+            if (is_written || !word(Tag::name) || !add(name) || !add(value)) return false;
+        }
+        return !operands_.empty();
+    }
+
+    std::span<const uint64_t> words() const { return std::span(words_).first(count_); }
+    uint64_t hash() const {
+        uint64_t h = count_;
+        for (const uint64_t each : words()) {
+            h = (h ^ each) * 0x9e3779b97f4a7c15u;
+            h ^= h >> 32;
+        }
+        return h;
+    }
+    std::vector<Operand>& operands() { return operands_; }
+
+  private:
+    enum class Tag : uint64_t {
+        none,
+        boolean,
+        integer,
+        floating,
+        text,
+        array,
+        scalar,
+        list,
+        tuple,
+        type,
+        name
+    };
+    static constexpr size_t most_words = 96, most_operands = 8;
+
+    bool word(uint64_t value) {
+        if (count_ == most_words) return false;
+        words_[count_++] = value;
+        return true;
+    }
+    bool word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
+
+    bool add(PyObject* value) {
+        if (value == Py_None) return word(Tag::none);
+        if (Py_TYPE(value) == reinterpret_cast<PyTypeObject*>(tensor_type().ptr()))
+            return add_array(value);
+        if (PyBool_Check(value)) return word(Tag::boolean) && word(value == Py_True);
+        if (PyLong_CheckExact(value)) return add_integer(value);
+        if (PyFloat_CheckExact(value))
+            return word(Tag::floating) && word(std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(value)));
+        if (PyUnicode_CheckExact(value)) return add_text(value);
+        if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) return add_items(value);
+        // Types live as long as the process, where they are those of dtypes.
+        if (PyType_Check(value)) return is_of_numpy(value) && add_pointer(value);
+        return add_scalar(value);
+    }
+
+    bool add_integer(PyObject* value) {
+        int overflow = 0;
+        const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+        return overflow == 0 && word(Tag::integer) && word(static_cast<uint64_t>(integer));
+    }
+
+    bool add_text(PyObject* value) {
+        Py_ssize_t length = 0;
+        const char* const text = PyUnicode_AsUTF8AndSize(value, &length);
+        if (!text) {
+            PyErr_Clear();
+            return false;
+        }
+        const std::string_view whole(text, static_cast<size_t>(length));
+        if (!word(Tag::text) || !word(whole.size())) return false;
+        for (size_t at = 0; at < whole.size(); at += sizeof(uint64_t)) {
+            uint64_t part = 0;
+            const std::string_view here = whole.substr(at, sizeof part);
+            std::copy(here.begin(), here.end(), reinterpret_cast<char*>(&part));
+            if (!word(part)) return false;
+        }
+        return true;
+    }
+
+    bool add_items(PyObject* value) {
+        const Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
+        PyObject* const* const items = PySequence_Fast_ITEMS(value);
+        if (!word(PyList_CheckExact(value) ? Tag::list : Tag::tuple) ||
+            !word(static_cast<uint64_t>(count)))
+            return false;
+        return std::all_of(items, items + count, [&](PyObject* item) { return add(item); });
+    }
+
+    static bool is_of_numpy(PyObject* type) {
+        const std::string_view name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
+        return name.starts_with("numpy.") || type == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
+               type == reinterpret_cast<PyObject*>(&PyLong_Type) ||
+               type == reinterpret_cast<PyObject*>(&PyBool_Type);
+    }
+    bool add_pointer(PyObject* value) {
+        return word(Tag::type) && word(reinterpret_cast<uintptr_t>(value));
+    }
+
+    bool add_type(Tag tag, const ir::TensorType& type) {
+        if (operands_.size() == most_operands || !word(tag) ||
+            !word(static_cast<uint64_t>(type.dtype) << 32 | type.shape.size()))
+            return false;
+        return std::all_of(type.shape.begin(), type.shape.end(),
+                           [&](int64_t length) { return word(static_cast<uint64_t>(length)); });
+    }
+
+    // In host memory, row-major, and of a few elements.
+    bool add_array(PyObject* value) {
+        if (!nb::inst_ready(value)) return false;
+        const Ref<Cell>& cell = nb::inst_ptr<LazyTensor>(value)->cell();
+        const ir::TensorType& type = cell->type();
+        const int64_t count = ir::element_count(type.shape);
+        if (type.shape.empty() || type.weak || count == 0 || count > eager::most_elements_at_once)
+            return false;
+        const std::optional<Cell::Seen> seen = cell->seen();
+        if (!seen || !seen->memory || !eager::is_row_major(type.shape, seen->where->strides) ||
+            !cell->is_row_major() || !cell->lies_on_host())
+            return false;
+        if (!add_type(Tag::array, type)) return false;
+        const char* const memory =
+            seen->memory + seen->where->offset * static_cast<int64_t>(ir::size_of(type.dtype));
+        operands_.push_back({type, memory, 0, *seen->now});
+        return true;
+    }
+
+    bool add_scalar(PyObject* value) {
+        const LazyTensor* const scalar = known_scalar(value);
+        if (!scalar) return false;
+        Ref<Deferred> number = scalar->number();
+        if (number->is_weak() || !add_type(Tag::scalar, number->type())) return false;
+        operands_.push_back({number->type(), nullptr, number->bits(), std::move(number)});
+        return true;
+    }
+
+    std::array<uint64_t, most_words> words_;
+    size_t count_ = 0;
+    std::vector<Operand> operands_;
+};
+
+struct Entry {
+    std::vector<uint64_t> words;
+    uint32_t calls = 0;
+    bool is_refused = false;
+    std::shared_ptr<const FunctionAtOnce> found;
+};
+
+struct KnownCalls : FunctionState {
+    std::unordered_map<uint64_t, Entry> by_hash;
+};
+
+// An argument with placeholders in place of operands, in the order in which they were read.
+class Replacing {
+  public:
+    nb::object of(PyObject* value) {
+        if (PyList_CheckExact(value)) {
+            nb::list made;
+            for (nb::handle item : nb::borrow<nb::list>(value)) made.append(of(item.ptr()));
+            return made;
+        }
+        if (PyTuple_CheckExact(value)) {
+            nb::list made;
+            for (nb::handle item : nb::borrow<nb::tuple>(value)) made.append(of(item.ptr()));
+            return nb::tuple(made);
+        }
+        if (!is_tensor(value)) return nb::borrow(value);
+        const ir::TensorType& type = content_of<LazyTensor>(value).type();
+        inputs.push_back(ir::input("x" + std::to_string(inputs.size()), type.dtype, type.shape));
+        objects.push_back(wrap(inputs.back()));
+        return objects.back();
+    }
+
+    std::vector<Tensor> inputs;
+    std::vector<nb::object> objects;
+};
+
+// What the function makes of placeholders, where that tells what it makes of values: nothing where
+// it asks for these, warns, fails, or returns anything but a tensor in memory of its own.
+std::shared_ptr<const FunctionAtOnce> compiled_for(const FunctionObject* self,
+                                                   PyObject* const* values, size_t count,
+                                                   PyObject* names) {
+    Replacing replacing;
+    nb::list arguments;
+    for (size_t i = 0; i < count; ++i) arguments.append(replacing.of(values[i]));
+    nb::dict named;
+    const Py_ssize_t name_count = names ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; i < name_count; ++i)
+        named[nb::handle(PyTuple_GET_ITEM(names, i))] =
+            replacing.of(values[count + static_cast<size_t>(i)]);
+    nb::object result;
+    try {
+        const ir::TraceScope trace;
+        result = nb::handle(self->function)(nb::handle(self->otherwise), arguments, named);
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) throw;
+        return nullptr;
+    }
+    const bool is_given = std::any_of(replacing.objects.begin(), replacing.objects.end(),
+                                      [&](const nb::object& each) { return each.is(result); });
+    if (is_given || !is_tensor(result)) return nullptr;
+    const auto& made = content_of<LazyTensor>(result);
+    if (made.type().shape.empty() != is_scalar(result) || made.is_read_only) return nullptr;
+    if (!is_scalar(result) && (!made.cell()->is_plain() || !made.cell()->is_row_major()))
+        return nullptr;
+    return FunctionAtOnce::make(std::move(replacing.inputs), made.tensor());
+}
+
+bool is_of_user() {
+    const Located located;
+    return is_called_by_user();
+}
+
+nb::object computed_at_once(const std::shared_ptr<const FunctionAtOnce>& function,
+                            Arguments& arguments) {
+    const Located located;
+    const ir::ErrorHandling* const handling = ir::current_error_handling();
+    if (!is_called_by_user() || (handling && handling->at_once())) return {};
+    std::vector<const void*> memory;
+    std::vector<Ref<Deferred>> operands;
+    for (const Arguments::Operand& operand : arguments.operands())
+        memory.push_back(operand.memory ? operand.memory : &operand.bits);
+    std::optional<ir::Array> value =
+        function->values(memory, handling ? handling->reported() : uint8_t{0});
+    if (!value) return {};
+    for (Arguments::Operand& operand : arguments.operands())
+        operands.push_back(std::move(operand.now));
+    eager::shorten_history();
+    const ir::ConstantArray values(std::move(*value));
+    Ref<Deferred> now = Deferred::called(function, std::move(operands), values);
+    if (!now) return {};
+    if (values.shape().empty()) return wrap_number(std::move(now));
+    return wrap_cell(Cell::make_known(std::move(now), values));
+}
+
+// Not valid where the function of Python's is to be called.
+nb::object answer(PyObject* of, PyObject* const* values, size_t count, PyObject* names) {
+    Arguments arguments;
+    if (!arguments.read(values, count, names)) return {};
+    const FunctionObject* const self = as_function(of);
+    auto& known = static_cast<KnownCalls*>(self->state)->by_hash;
+    const std::span<const uint64_t> words = arguments.words();
+    const uint64_t hash = arguments.hash();
+    auto place = known.find(hash);
+    if (place == known.end()) {
+        if (known.size() == most_functions) known.clear();
+        place = known.emplace(hash, Entry{{words.begin(), words.end()}, 0, false, nullptr}).first;
+    }
+    Entry& entry = place->second;
+    if (entry.is_refused ||
+        !std::equal(words.begin(), words.end(), entry.words.begin(), entry.words.end()))
+        return {};
+    if (!entry.found) {
+        if (entry.calls++ < calls_before || !is_of_user()) return {};
+        entry.is_refused = true;  // while the function runs, which may call itself
+        std::shared_ptr<const FunctionAtOnce> made = compiled_for(self, values, count, names);
+        const auto after = known.find(hash);
+        if (!made || after == known.end()) return {};
+        after->second.found = std::move(made);
+        after->second.is_refused = false;
+        place = after;
+    }
+    const std::shared_ptr<const FunctionAtOnce> found = place->second.found;
+    return computed_at_once(found, arguments);
+}
+
+PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
+    try {
+        const Entered entered;
+        const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
+        nb::object found = answer(of, values, count, names);
+        if (found.is_valid()) return found.release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+    return PyObject_Vectorcall(as_function(of)->otherwise, values, flagged, names);
+}
+
+// FunctionAtOnce(traced, function): calls of `function`. traced(function, args, kwargs) is called
+// to learn what it makes of placeholders.
+PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject*) {
+    PyObject *traced = nullptr, *function = nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &traced, &function)) return nullptr;
+    PyObject* const self = new_function_object(type, call, traced, function);
+    if (self) as_function(self)->state = new KnownCalls;
+    return self;
+}
+
+// evaluate(x) of one tensor: the rest is the function of Python's, and so are its named arguments.
+PyObject* evaluate(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
+    const FunctionObject* const self = as_function(of);
+    const bool is_one = PyVectorcall_NARGS(flagged) == 1 && !names;
+    if (is_one && is_tensor(values[0]) && nb::inst_ready(values[0])) try {
+            const Entered entered;
+            const auto& tensor = *nb::inst_ptr<LazyTensor>(values[0]);
+            const nb::object options = nb::handle(self->function)();
+            return evaluated(tensor, nb::cast<const execute::Options&>(options)).release().ptr();
+        } catch (...) {
+            set_python_error();
+            return nullptr;
+        }
+    return PyObject_Vectorcall(self->otherwise, values, flagged, names);
+}
+
+// Evaluate(options, function): `options` gives those of a call without named arguments.
+PyObject* new_evaluate(PyTypeObject* type, PyObject* args, PyObject*) {
+    PyObject *options = nullptr, *function = nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &options, &function)) return nullptr;
+    return new_function_object(type, evaluate, options, function);
+}
+
+}  // namespace
+
+void bind_calls_at_once(nb::module_& module) {
+    module.attr("FunctionAtOnce") =
+        make_function_type("composit._core.FunctionAtOnce", new_function);
+    module.def(
+        "set_calls_before_at_once",
+        [](uint32_t count) { return std::exchange(calls_before, count); }, nb::arg("count"),
+        "How many equal calls of a function are made as nodes before the next one is computed when "
+        "it is called; returns the number of before. For tests.");
+    module.attr("Evaluate") = make_function_type("composit._core.Evaluate", new_evaluate);
+}
+
+}  // namespace composit::python
