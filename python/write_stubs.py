@@ -122,11 +122,11 @@ def method(name: str, function: Any) -> str:
 
 
 def attached_methods(type_: type) -> dict[str, Any]:
-    """What Python put on a class of C++."""
+    """What Python put on a class of C++, also where C++ answers its calls first."""
     return {
         name: value
         for name, value in vars(type_).items()
-        if inspect.isfunction(value)
+        if inspect.isfunction(inspect.unwrap(value))
         or (isinstance(value, property) and inspect.isfunction(value.fget))
     }
 
