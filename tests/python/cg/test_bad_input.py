@@ -231,7 +231,7 @@ def test_the_surface_of_functions():
     )
     other = SimpleModel()
     for of_other in (other.input("x"), other.param("w")):
-        text = refusal(ValueError, lambda: m.gradfn(of_other))
+        text = refusal(ValueError, lambda of=of_other: m.gradfn(of))
         assert text.startswith(f"{NAME}: the derivative with respect to ")
 
 
