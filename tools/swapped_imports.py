@@ -33,7 +33,9 @@ class Swapped(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         """`from torch.nn import Module`."""
-        if node.level == 0 and node.module and _is_torch(node.module):
+        if node.level == 0 and node.module == "einops.layers.torch":
+            node.module = f"{OURS}.einops"  # the same layers, as modules of composit.torch
+        elif node.level == 0 and node.module and _is_torch(node.module):
             node.module = _swapped(node.module)
         return node
 

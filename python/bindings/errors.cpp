@@ -64,7 +64,7 @@ void translate_known(const std::exception_ptr& pointer) {
     } catch (const AxisError& error) {
         raise(numpy_class("numpy.exceptions", "AxisError"), error);
     } catch (const LinAlgError& error) {
-        raise(numpy_class("numpy.linalg", "LinAlgError"), error);
+        raise(numpy_class("composit._linear_algebra_error", "LinAlgError"), error);
     } catch (const VerbatimValueError& error) {
         raise_with_note(PyExc_ValueError, error);
     } catch (const ValueError& error) {

@@ -92,8 +92,12 @@ std::string node_text(const NodeHandle& self) {
     return "<Node(name=" + (name.empty() ? ir::label(*self.node) : name) + ")>";
 }
 
+// What never changes is its own copy: deep copies of graphs' attributes hold these.
+nb::object itself(nb::object self, nb::handle) { return self; }
+
 void bind_operation(nb::module_& module) {
     nb::class_<OperationHandle>(module, "Operation", "A kind of tensor primitive, with its rules.")
+        .def("__deepcopy__", itself)
         .def_prop_ro("name", [](const OperationHandle& self) { return self.operation->name; })
         .def_prop_ro("doc", [](const OperationHandle& self) { return self.operation->doc; })
         .def_prop_ro("is_foreign",

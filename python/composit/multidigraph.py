@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -292,13 +293,15 @@ class MultiDiGraph(NetworkxInterface["MultiDiGraph"]):
         return graph.add_attributes(**self._attributes)
 
     def to_undirected(self, reciprocal: bool = False, as_view: bool = False) -> Any:
-        """networkx's undirected graph; of edges in both directions only, where reciprocal."""
+        """networkx's undirected graph; of edges in both directions only, where reciprocal. Its
+        attributes are copies, also of what they hold; as_view, they are the graph's own."""
         import networkx
 
-        result = networkx.MultiGraph(**self.graph)
-        result.add_nodes_from((node, dict(data)) for node, data in self.nodes(data=True))
+        copied = dict if as_view else copy.deepcopy
+        result = networkx.MultiGraph(**copied(dict(self.graph)))
+        result.add_nodes_from((node, copied(dict(data))) for node, data in self.nodes(data=True))
         result.add_edges_from(
-            (u, v, key, dict(data))
+            (u, v, key, copied(dict(data)))
             for u, v, key, data in self.edges(keys=True, data=True)
             if not reciprocal or self.has_edge(v, u, key)
         )

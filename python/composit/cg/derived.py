@@ -15,10 +15,14 @@ from composit.cg.values import described
 
 
 def derivative(function: Any, inpt: Any) -> Any:
-    """The function's derivative with respect to an input or parameter (or a name of either), as a
-    module of the same inputs: "D<functional name>#<short name>"."""
+    """The function's derivative with respect to an input or parameter (or a name of either, or a
+    Variable of that name that belongs to no function), as a module of the same inputs:
+    "D<functional name>#<short name>". ValueError where the function has none of that name."""
     if isinstance(inpt, str):
         inpt = _named(function, inpt)
+    elif isinstance(inpt, Variable) and inpt._fun is None:
+        named = _named(function, inpt.short_name)
+        inpt = inpt if isinstance(named, str) else named
     place = next((i for i, one in enumerate(_leaves(function)) if one is inpt), None)
     if place is None:
         own = ", ".join(repr(one.short_name) for one in _leaves(function))

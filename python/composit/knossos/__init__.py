@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from composit._core import type_error
-from composit.knossos import adapters
+from composit.knossos import adapters, spellings
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel
@@ -31,6 +31,9 @@ __all__ = [
     "Kernel", "Tensor", "elementwise", "from_text", "register", "register_direct", "stop_gradient",
     "vmap",
 ]  # fmt: skip
+
+cpp_string_to_autograd_function = spellings.refused("cpp_string_to_autograd_function")
+ksc_string_to_autograd_function = spellings.refused("ksc_string_to_autograd_function")
 
 
 def register(function: Any = None, *, generate_lm: bool = False) -> Any:

@@ -90,12 +90,15 @@ class KernelByExample:
 
     def compile(self, *examples: Any, example_inputs: Any = None, **options: Any) -> Any:
         """The kernel's own `compile`, for arguments like the examples."""
+        if spellings.is_of_original(examples):
+            example_inputs = examples[0]
         if example_inputs is not None:
             return self.ensure_compiled(example_inputs)
         return self.of(*examples).compile(*examples, **options)
 
     ensure_compiled, _reset_allocator = spellings.ensure_compiled, spellings.reset_allocator
     _entry, _entry_vjp = spellings.entry, spellings.entry_vjp
+    raw_f = property(spellings.raw_f)
 
     @property
     def nnModule(self) -> Any:

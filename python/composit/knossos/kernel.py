@@ -439,6 +439,8 @@ class Kernel:
 
     def compile(self, *examples: Any, example_inputs: Any = None, **options: Any) -> Any:
         """composit.compile of the function over arrays; ensure_compiled(example_inputs)."""
+        if spellings.is_of_original(examples):
+            example_inputs = examples[0]
         if example_inputs is not None:
             return self.ensure_compiled(example_inputs)
         from composit.compilation import compile
@@ -451,6 +453,7 @@ class Kernel:
 
     ensure_compiled, _reset_allocator = spellings.ensure_compiled, spellings.reset_allocator
     _entry, _entry_vjp = spellings.entry, spellings.entry_vjp
+    raw_f = property(spellings.raw_f)
 
     @property
     def nnModule(self) -> Any:

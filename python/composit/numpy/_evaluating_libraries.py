@@ -6,14 +6,13 @@ Other functions take tensors by NumPy's protocols and need nothing of this."""
 from __future__ import annotations
 
 import functools
-import importlib.machinery
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from composit import _imports
 from composit._core import LazyTensor
 
 _INDEXED = ("__getitem__", "__setitem__")
@@ -63,42 +62,8 @@ def _attach(module: ModuleType) -> None:
                 setattr(holder, name, _over_ndarrays(function))
 
 
-class _Loader:
-    """A module's own loader, after which its functions take tensors."""
-
-    def __init__(self, own: Any) -> None:
-        self.own = own
-
-    def create_module(self, spec: Any) -> Any:
-        return self.own.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
-        assert spec is not None
-        spec.loader = module.__loader__ = self.own
-        self.own.exec_module(module)
-        _attach(module)
-
-
-class _Finder:
-    """Waits for the import of these modules."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: Any = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in _FUNCTIONS:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
-        return spec
-
-
 def attach() -> None:
     """Lets the functions take tensors: those of modules that are there now, the others when
     somebody imports them."""
     for name in _FUNCTIONS:
-        module = sys.modules.get(name)
-        if module is not None:
-            _attach(module)
-    sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
+        _imports.when_imported(name, _attach)

@@ -31,7 +31,7 @@ OWN = frozenset(
 )  # fmt: skip
 
 # Modules of composit.numpy that are loaded when they are first used.
-MODULES = frozenset(("char", "ma", "rec", "strings", "testing", "typing"))
+MODULES = frozenset(("char", "core", "ma", "rec", "strings", "testing", "typing"))
 module = _later.getter("composit.numpy", MODULES)
 
 

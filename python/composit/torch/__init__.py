@@ -8,6 +8,7 @@ from typing import Any as _Any
 from composit.torch import autograd, compiler, fft, func, linalg, nn, optim, special, utils
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
+from composit.torch import einops_backend as _einops_backend
 from composit.torch import kernels as _kernels
 from composit.torch import methods as _methods
 from composit.torch import moving as _moving
@@ -44,6 +45,7 @@ from composit.torch.tape import (
 from composit.torch.tensor import Tensor
 
 _settings.attach()
+_einops_backend.attach()
 globals().update(_calling.functions)
 globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})

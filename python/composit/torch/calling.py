@@ -52,6 +52,11 @@ class Above:
     on_one_device: Callable[..., Any]  # operands that lay on several devices (moving.py)
 
 
+class PyTorchsValueError(ValueError):
+    """What an operation raises where PyTorch raises ValueError: other ValueErrors of operations are
+    RuntimeErrors, which PyTorch's are."""
+
+
 above = Above()
 _made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
 
@@ -204,6 +209,8 @@ def call_now(
     except ValueError as error:
         if isinstance(error, IndexError):
             raise IndexError(str(error)) from None
+        if isinstance(error, PyTorchsValueError):
+            raise ValueError(str(error)) from None
         raise RuntimeError(str(error)) from None
     except RuntimeError as error:
         if not places.is_mixing(error):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit import numpy as cnp
+from composit._linear_algebra_error import LinAlgError as LinAlgError
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define
+from composit.torch.functions.arguments import check_threes
 from composit.torch.named_results import pair
 
-LinAlgError = np.linalg.LinAlgError
 _aten = _core.aten
 _l = cnp.linalg
 
@@ -68,6 +67,7 @@ def _cond(A: Any, p: Any = None) -> Any:
 @_linalg("cross")
 def _cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross product along a dimension of length 3."""
+    check_threes("linalg.cross", input, other, dim)
     return cnp.cross(input, other, axis=dim)
 
 

@@ -225,10 +225,14 @@ def test_the_surface_of_functions():
     assert refusal(ValueError, lambda: SimpleModel().export("/nowhere")) == (
         f"{NAME}: export before the first call. Examples of its inputs are required."
     )
-    assert refusal(ValueError, lambda: m.gradfn(cg.Variable("x"))) == (
-        f"{NAME}: the derivative with respect to Variable('x'). An input or a parameter of its own "
+    assert refusal(ValueError, lambda: m.gradfn(cg.Variable("y"))) == (
+        f"{NAME}: the derivative with respect to Variable('y'). An input or a parameter of its own "
         "is required: 'x', 'w'."
     )
+    other = SimpleModel()
+    for of_other in (other.input("x"), other.param("w")):
+        text = refusal(ValueError, lambda of=of_other: m.gradfn(of))
+        assert text.startswith(f"{NAME}: the derivative with respect to ")
 
 
 def notes(kind, function):

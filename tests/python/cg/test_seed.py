@@ -87,6 +87,8 @@ def test_gradfn_of_operators():
     a, b = 3.0, 4.0
     assert (op.Add().gradfn("a")(a, b).value, op.Add().gradfn("b")(a, b).value) == (1, 1)
     assert (op.Multiply().gradfn("a")(a, b).value, op.Multiply().gradfn("b")(a, b).value) == (b, a)
+    for i, name in enumerate("ab"):  # a variable of no function stands for that of its name
+        assert op.Multiply().gradfn(cg.Variable(name))(a, b).value == (b, a)[i]
     assert op.Square().gradfn("x")(a).value == 6
     square = op.Square()
     derivative = square.gradfn(square.input("x"))

@@ -160,6 +160,22 @@ def test_graphs_of_what_networkx_makes_graphs_of():
     assert MultiDiGraph(graph) == graph and str(graph) == str(graph.to_networkx())
 
 
+def test_an_undirected_graph_holds_copies_of_the_attributes():
+    nested = MultiDiGraph(note=[1]).add_node("a", words=["x"]).add_edge("a", "b", weights=[1.0])
+    graph, view = nested.to_undirected(), nested.to_undirected(as_view=True)
+    for made, expected in ((graph, nested.to_networkx().to_undirected()), (view, graph)):
+        assert nx.utils.graphs_equal(made, expected)
+    for change in (graph.graph["note"], graph.nodes["a"]["words"], graph["a"]["b"][0]["weights"]):
+        change.append("more")
+    assert nested.graph["note"] == [1] and nested.nodes["a"]["words"] == ["x"]
+    assert nested.edges["a", "b", 0]["weights"] == [1.0]
+    view.nodes["a"]["words"].append("y")
+    assert nested.nodes["a"]["words"] == ["x", "y"]
+    of_tensor = graph_of_a_tensor()
+    (node, data), *_ = of_tensor.to_undirected().nodes(data=True)
+    assert data["operation"] == of_tensor.nodes[node]["operation"]
+
+
 def test_removal_and_parts():
     graph = graph_of_words()
     theirs = graph.to_networkx()

@@ -91,6 +91,9 @@ def test_compile_for_examples():
         torch.testing.assert_close(function.apply(x), relux(x))
     function = squared.compile(example_inputs=(torch.tensor(2.0),), configuration=None)
     assert torch.equal(function.apply(x), squared(x)) and function is squared.autogradFunction
+    function = relux.compile((x,), "name_of_an_extension")  # as the original's was called
+    torch.testing.assert_close(function.apply(x), relux(x))
+    assert squared.compile((2.0,), "name") is squared.autogradFunction
     both = weighted.ensure_compiled((2, x))
     assert both.apply(2, x) == weighted(2, x)
 
@@ -99,9 +102,40 @@ def test_entries():
     x = torch.tensor([1.0, 2.0])
     assert squared._entry(3.0) == 9.0 and squared._entry_vjp(3.0, 2.0) == 12.0
     assert weighted._entry(2, x) == weighted._entry((2, x)) == 6.0
-    assert weighted._entry_vjp((2, x), 1.0).tolist() == [2.0, 2.0]
+    nothing, slope = weighted._entry_vjp((2, x), 1.0)
+    assert nothing == () and slope.tolist() == [2.0, 2.0]
     assert relux._entry_vjp(x, torch.ones(2)).tolist() == pytest.approx([0.2, 0.4])
     assert relux._reset_allocator(x) is None and squared._reset_allocator(1.0) is None
+
+
+def test_results_of_entries_are_those_of_the_original():
+    @knossos.register
+    def mean(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.mean(torch.cat([x, y], dim=1))
+
+    made = mean._entry(torch.ones(2, 3), torch.zeros(2, 1))
+    assert type(made) is float and made == 0.75
+    first, second = mean._entry_vjp((torch.ones(2, 1), torch.zeros(2, 1)), 1.0)
+    assert first.tolist() == second.tolist() == [[0.25], [0.25]]
+
+
+def test_the_function_of_a_kernel():
+    assert squared.raw_f(3.0) == 9.0 and relux.raw_f is relux.__wrapped__
+    rows = knossos.register_direct(squared, vmap=True)
+    assert knossos.vmap(relux).raw_f is relux.raw_f and rows.raw_f(2.0) == 4.0
+    text = knossos.from_text("same", "(x: float) -> x")
+    with pytest.raises(
+        AttributeError, match=r"raw_f: the kernel same is made of text. A kernel of"
+    ):
+        assert text.raw_f
+
+
+@pytest.mark.parametrize(
+    "name", ["cpp_string_to_autograd_function", "ksc_string_to_autograd_function"]
+)
+def test_what_the_original_compiled_is_refused_when_it_is_called(name):
+    with pytest.raises(NotImplementedError, match=f"^{name}: texts for the original's compiler"):
+        getattr(knossos, name)("(def f Float (x : Float) x)", "name")
 
 
 def test_modules():

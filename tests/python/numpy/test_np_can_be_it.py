@@ -259,3 +259,10 @@ def test_masks_are_not_lost():
     masked = cnp.ma.masked_array([1.0, 5.0], mask=[0, 1])
     with pytest.raises(TypeError, match=r"exp: .*without a mask"):
         cnp.exp(masked)
+
+
+def test_records_by_numpys_older_path():
+    import composit.numpy as cnp
+
+    made = cnp.core.records.fromarrays([cnp.arange(2), cnp.ones(2)], names="a,b")
+    assert isinstance(made, np.recarray) and made.a.tolist() == [0, 1] and made.b.tolist() == [1, 1]

@@ -14,7 +14,7 @@ from composit._core import runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling, dtypes, places, writing
 from composit.torch.calling import TensorBase
-from composit.torch.functions.arguments import integers
+from composit.torch.functions.arguments import lengths_of
 from composit.torch.given import constant
 from composit.torch.places import present_name
 from composit.torch.tensor import Tensor, tensor
@@ -36,7 +36,7 @@ _most_kept_elements = 4096  # on a device, whose memory is for those who hold it
 @functools.lru_cache(512)
 def _filled(size: Any, kind: str, value: Any, to: Any, place: str | None) -> Any:
     """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
-    return _placed(cnp.full(integers(size), value, to), place)
+    return _placed(cnp.full(lengths_of(size), value, to), place)
 
 
 @functools.lru_cache(128)
@@ -48,14 +48,14 @@ def _counted(start: int, end: int, step: int, to: Any, place: str | None) -> Any
 def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     """A LazyTensor of one value. Kept by type and value: -0.0 is equal to 0.0, and NaN to none."""
     kind, place = type(value), present_name()
-    if place is not None and place != "cpu" and math.prod(integers(size)) > _most_kept_elements:
-        return _placed(cnp.full(integers(size), value, to), place)
+    if place is not None and place != "cpu" and math.prod(lengths_of(size)) > _most_kept_elements:
+        return _placed(cnp.full(lengths_of(size), value, to), place)
     if kind is int or kind is bool or (kind is float and value and value == value):
         try:
             return _filled(size, kind.__name__, value, to, place).copied()
         except TypeError:  # a list in `size`; what is wrong with it is said below
             pass
-    return _placed(cnp.full(integers(size), value, to))
+    return _placed(cnp.full(lengths_of(size), value, to))
 
 
 def _function(name: str) -> Any:
@@ -83,7 +83,7 @@ def _full(name: str, value: float) -> None:
         size = lengths if size is None else (size,)
         to = (dtype or dtypes.default()).numpy
         if out is not None:
-            writing.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))
+            writing.overwrite(out, cnp.full(lengths_of(size), value, out.dtype.numpy))
             return out
         return _made(_of_one_value(size, value, to), requires_grad)
 
@@ -197,6 +197,8 @@ def linspace(
 ) -> Any:  # fmt: skip
     """So many numbers from start to end, equally far apart."""
     to = (dtype or dtypes.default()).numpy
+    if steps < 0:
+        raise runtime_error("number of steps must be non-negative")
     return _made(constant(_line(start, end, steps, to)), requires_grad)
 
 
@@ -232,6 +234,9 @@ def eye(
 ) -> Any:  # fmt: skip
     """Ones on the diagonal."""
     to = (dtype or dtypes.default()).numpy
+    for name, count in (("n", n), ("m", n if m is None else m)):
+        if count < 0:
+            raise runtime_error(f"{name} must be greater or equal to 0, got {count}")
     return _made(_placed(cnp.eye(n, m, dtype=to)), requires_grad)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor
+from composit._core import LazyTensor, runtime_error
 from composit.flashlight.operators.promotion import cast
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
@@ -31,10 +31,19 @@ def _along(name: str, operator: str | None = None, *, is_inplace: bool = False) 
 
     @functools.wraps(function)
     def checked(input: Any, dim: int, index: Any, *rest: Any, **options: Any) -> Any:
+        if name in ("gather", "scatter_add"):
+            _check_rank(input, index, "input" if name == "gather" else "self")
         length = input.shape[axis_of(dim, input.ndim)] if input.ndim else 1
         return function(input, dim, from_zero(index, length), *rest, **options)
 
     define(checked, name, is_inplace=is_inplace)
+
+
+def _check_rank(input: Any, index: Any, name: str) -> None:
+    if max(index.ndim, 1) != max(input.ndim, 1) and 0 not in index.shape:
+        raise runtime_error(
+            f"Index tensor must have the same number of dimensions as {name} tensor"
+        )
 
 
 for _name in ("gather", "index_select"):
@@ -56,6 +65,7 @@ def _scatter(
     """src written where index says, along a dimension."""
     if src is not None and not isinstance(src, LazyTensor):
         src, value = None, src
+    _check_rank(input, index, "self")
     index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
     return function_of("scatter.src")(input, dim, index, src, value=value, reduce=reduce)
 

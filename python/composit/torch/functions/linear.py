@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from composit import numpy as cnp
+from composit._core import runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
+from composit.torch.functions.arguments import check_threes
 
 
 def _check_dtypes(a: Any, b: Any) -> None:
@@ -48,8 +51,24 @@ _product("bmm", 3, 3)
 _product("mv", 2, 1)
 _product("dot", 1, 1)
 _product("vdot", 1, 1)
-for _name in ("inner", "outer", "ger"):
-    define(function_of(_name), _name)
+define(function_of("inner"), "inner")
+
+
+def _outer_product(name: str) -> None:
+    function = function_of(name)
+
+    @functools.wraps(function)
+    def checked(input: Any, vec2: Any) -> Any:
+        for place, each in (("self", input), ("vec2", vec2)):
+            if each.ndim != 1:
+                raise runtime_error(f"{name}: Expected 1-D argument {place}, but got {each.ndim}-D")
+        return function(input, vec2)
+
+    define(checked, name)
+
+
+_outer_product("outer")
+_outer_product("ger")
 for _name in ("addmv", "addbmm", "addr"):
     define(function_of(_name), _name, is_inplace=True)
 
@@ -98,7 +117,10 @@ def _chain_matmul(*matrices: Any) -> Any:
 def _cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The cross product along a dimension of length 3."""
     if dim is None:
-        dim = next(i for i, n in enumerate(input.shape) if n == 3)
+        dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
+        if dim is None:
+            raise runtime_error("no dimension of size 3 in input")
+    check_threes("linalg.cross", input, other, dim)
     return cnp.cross(input, other, axis=dim)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor
+from composit._core import LazyTensor, runtime_error
 from composit.flashlight.operators.promotion import cast, floating, floats, is_floating, together
 from composit.flashlight.operators.promotion import result_dtype as _result_dtype
 from composit.flashlight.operators.table import function_of
@@ -51,6 +51,8 @@ def view_as_real(input: Any) -> Any:
 @torch_function(is_view=True, is_method=False)
 def view_as_complex(input: Any) -> Any:
     """Complex numbers of pairs along the last dimension: a view."""
+    if not input.ndim or input.shape[-1] != 2:
+        raise runtime_error("Tensor must have a last dimension of size 2")
     return _core.numpy.numbers_of(input)
 
 

@@ -16,7 +16,8 @@ from composit import numpy as cnp
 from composit._core import runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling, dtypes, places, writing
-from composit.torch.functions.arguments import integers
+from composit.torch.functions.arguments import lengths_of
+from composit.torch.materializing import known_values_of
 
 
 class Generator:
@@ -175,7 +176,7 @@ def _floats(name: str, draw: Any) -> None:
         pin_memory: bool = False,
     ) -> Any:  # fmt: skip
         size = lengths if size is None else (size,)
-        lazy = drawn(draw, integers(size), dtype or dtypes.default(), generator)
+        lazy = drawn(draw, lengths_of(size), dtype or dtypes.default(), generator)
         return _made(lazy, requires_grad)
 
     def like(
@@ -200,7 +201,12 @@ def randint(
     """Integers from low, before high; randint(high, size) begins at 0."""
     if size is None:
         low, high, size = 0, low, high
-    found = random.randint(next_key(generator), tuple(size), int(low), int(high))
+    if int(low) >= int(high):
+        raise runtime_error(
+            f"random_ expects 'from' to be less than 'to', but got from={int(low)} >= "
+            f"to={int(high)}"
+        )
+    found = random.randint(next_key(generator), lengths_of((size,)), int(low), int(high))
     to = np.dtype("int64") if dtype is None else dtype.numpy
     return _made(found if to == found.dtype else cnp.astype(found, to), requires_grad)
 
@@ -229,21 +235,43 @@ def normal(
     if size is None:
         source = mean if hasattr(mean, "shape") else std
         size, dtype = source.shape, dtype or source.dtype
+    if isinstance(std, (int, float)) and std < 0:
+        raise runtime_error(f"normal expects std >= 0.0, but found std {std:g}")
     draws = calling.wrapped(drawn(random.normal, size, dtype or dtypes.default(), generator))
     return draws * std + mean
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     """Ones with the probabilities of a tensor, or with p."""
+    chances = p if isinstance(p, (int, float)) else known_values_of(input) if p is None else None
+    if chances is not None and not np.all((chances >= 0) & (chances <= 1)):
+        raise runtime_error("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     chance = input._lazy if p is None else p
     found = random.bernoulli(next_key(generator), chance, tuple(input.shape))
     return calling.wrapped(cnp.astype(found, input.dtype.numpy))
+
+
+def _check_weights(input: Any) -> None:
+    values = known_values_of(input)
+    if values is None:  # a check cuts no graph in two
+        return
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise runtime_error("probability tensor contains either `inf`, `nan` or element < 0")
+    if (values.sum(-1) <= 0).any():
+        raise runtime_error("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
 def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Any:
     """Places, each with a probability proportional to its weight."""
+    if num_samples <= 0:
+        raise runtime_error("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input.shape[-1]:
+        raise runtime_error(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    _check_weights(input)
     key = next_key(generator)
     weights = input._lazy
     if replacement or num_samples == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit._core import runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of, integers
@@ -232,6 +234,8 @@ def _split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
 @torch_function("chunk", is_view=True)
 def _chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most so many parts of one length."""
+    if chunks <= 0:
+        raise runtime_error(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[axis_of(dim, input.ndim)]
     return _split(input, max(-(-length // chunks), 1), dim)
 
@@ -388,17 +392,40 @@ def _rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 @torch_function("roll")
 def _roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements moved around."""
+    moves, along = (x if isinstance(x, (tuple, list)) else (x,) for x in (shifts, dims))
+    if dims is not None and len(moves) != len(along):
+        raise runtime_error(
+            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(along)}"
+        )
     return cnp.roll(input, shifts, dims if dims is None or isinstance(dims, int) else tuple(dims))
 
 
-define(function_of("tril"), "tril", is_inplace=True)
-define(function_of("triu"), "triu", is_inplace=True)
+def _triangle(name: str) -> None:
+    function = function_of(name)
+
+    @functools.wraps(function)
+    def checked(input: Any, diagonal: int = 0) -> Any:
+        if input.ndim < 2:
+            raise runtime_error(f"{name}: input tensor must have at least 2 dimensions")
+        return function(input, diagonal)
+
+    define(checked, name, is_inplace=True)
+
+
+_triangle("tril")
+_triangle("triu")
 
 
 @torch_function("meshgrid", is_method=False)
 def _meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Grids of the tensors' elements."""
     found = tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors
+    for each in found:
+        if each.ndim > 1:
+            raise runtime_error(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of the "
+                f"shape {tuple(each.shape)}"
+            )
     return tuple(cnp.meshgrid(*found, indexing=indexing))
 
 

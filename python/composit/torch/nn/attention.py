@@ -1,13 +1,48 @@
-"""multi_head_attention_forward: attention by several heads as one function of weights."""
+"""multi_head_attention_forward: attention by several heads as one function of weights; the choice
+of an implementation of attention, of which there is one."""
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from composit._core import runtime_error
 from composit._floating_point import in_default_state
-from composit.torch import calling
+from composit.torch import calling, parts
+
+
+class SDPBackend(enum.Enum):
+    """PyTorch's implementations of scaled_dot_product_attention. Here they are one."""
+
+    ERROR, MATH, FLASH_ATTENTION, EFFICIENT_ATTENTION, CUDNN_ATTENTION, OVERRIDEABLE = range(-1, 5)
+
+
+_FLAGS = {"math": "MATH", "flash": "FLASH_ATTENTION", "mem_efficient": "EFFICIENT_ATTENTION",
+          "cudnn": "CUDNN_ATTENTION"}  # fmt: skip
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """Within the block torch.backends.cuda says that these implementations may be used, and no
+    others. Values are the same ones. AssertionError unless each is a SDPBackend."""
+    chosen = [backends] if isinstance(backends, SDPBackend) else backends
+    if not isinstance(chosen, list) or not all(isinstance(each, SDPBackend) for each in chosen):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances"
+        )
+    cuda = parts.load("backends").cuda
+    before = {flag: getattr(cuda, f"{flag}_sdp_enabled")() for flag in _FLAGS}
+    names = {each.name for each in chosen}
+    try:
+        for flag, name in _FLAGS.items():
+            getattr(cuda, f"enable_{flag}_sdp")(name in names)
+        yield
+    finally:
+        for flag, was in before.items():
+            getattr(cuda, f"enable_{flag}_sdp")(was)
 
 
 def additive(mask: Any, dtype: Any) -> Any:

@@ -100,6 +100,9 @@ def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise value_error(f"Mode {mode} not supported, please use one of "
                           "['fan_in', 'fan_out']")  # fmt: skip
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return 0.0
     fan = _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import value_error
+from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
@@ -30,7 +30,7 @@ class MultiheadAttention(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         if embed_dim % num_heads:
-            raise value_error("embed_dim must be divisible by num_heads")
+            raise AssertionError(with_location("embed_dim must be divisible by num_heads"))
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
