@@ -25,8 +25,8 @@ static inline float fma_float32(float a, float b, float c) {
 )";
 
 constexpr const char* fma_float64 =
-    R"(// a * b + c, rounded once; by about 100 operations of integers (128 bits in two halves) where
-// there is no instruction for it.
+    R"(// a * b + c, rounded once; by about 100 operations of integers (two halves of 128 bits)
+// where there is no instruction for it.
 static double fma_float64(double a, double b, double c) {
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__riscv_d)
     return __builtin_fma(a, b, c);
