@@ -31,6 +31,7 @@
 #include "composit/eager/operators.h"
 #include "composit/eager/variable.h"
 #include "composit/exporters/cpp_project/export.h"
+#include "composit/exporters/plain/plain.h"
 #include "composit/foreign/lapack.h"
 #include "composit/functional/folds.h"
 #include "composit/functional/functional.h"

@@ -1,5 +1,6 @@
 // Temporaries placed in one arena: two whose lives do not overlap may share bytes.
 #include "composit/base/error.h"
+#include "composit/transforms/buffer_lives.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -83,67 +84,14 @@ class Arena {
     int64_t end_ = 0;
 };
 
-// When each buffer is first and last touched, in steps: kernels in the order in which they run,
-// those of a Repeat behind a step of its own, for its counter. What an iteration leaves to the
-// next, and what comes from outside or is read there, lives as long as the Repeat.
-class Lives {
-  public:
-    struct Life {
-        int first = -1, last = -1;
-    };
-
-    explicit Lives(const Program& program) : lives_(program.buffers.size()) {
-        for (const Kernel& kernel : program.kernels) visit(kernel);
-        for (const auto& [start, end] : repeats_)  // inner ones come before those around them
-            for (Life& life : lives_) {
-                const bool begins = life.first >= start && life.first <= end,
-                           ends = life.last >= start && life.last <= end;
-                if (life.first < start && ends) life.last = end;
-                if (begins && life.last > end) life.first = start;
-                // Touched by the first step, which sets the counter.
-                if (begins && life.first == start) life.last = std::max(life.last, end);
-            }
-    }
-
-    const std::vector<Life>& lives() const { return lives_; }
-    int steps() const { return step_; }
-
-  private:
-    void visit(const Kernel& kernel) {
-        const int step = step_++;
-        const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body);
-        if (repeat == nullptr) {
-            touch(ir::kernel::buffers_read(kernel), step);
-            touch(ir::kernel::buffers_written(kernel), step);
-            return;
-        }
-        touch({repeat->counter.buffer}, step);
-        for (const Kernel& inner : repeat->kernels) visit(inner);
-        repeats_.emplace_back(step, step_ - 1);
-    }
-
-    void touch(const std::vector<int>& buffers, int step) {
-        for (int b : buffers) {
-            if (b < 0) continue;
-            Life& life = lives_[static_cast<size_t>(b)];
-            if (life.first < 0) life.first = step;
-            life.last = step;
-        }
-    }
-
-    std::vector<Life> lives_;
-    std::vector<std::pair<int, int>> repeats_;  // first and last step
-    int step_ = 0;
-};
-
 }  // namespace
 
 Program plan_buffers(Program program, bool reuse) {
-    const Lives lives(program);
-    const auto steps = static_cast<size_t>(lives.steps());
+    const BufferLives all = lives_of(program);
+    const auto steps = static_cast<size_t>(all.steps);
     std::vector<std::vector<int>> born(steps), dead(steps);
     for (size_t b = 0; b < program.buffers.size(); ++b) {
-        const Lives::Life& life = lives.lives()[b];
+        const BufferLife& life = all.lives[b];
         if (program.buffers[b].kind != BufferKind::temporary || life.first < 0) continue;
         born[static_cast<size_t>(life.first)].push_back(static_cast<int>(b));
         dead[static_cast<size_t>(life.last)].push_back(static_cast<int>(b));

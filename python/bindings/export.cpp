@@ -6,11 +6,25 @@
 #include "composit/base/mapped_file.h"
 #include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
+#include "composit/exporters/plain/plain.h"
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
 
+#include <cstring>
+
 namespace composit::python {
+namespace {
+
+// The same bytes as another type.
+ir::Array of_bytes(const ir::Array& array, ir::DType dtype, const std::vector<int64_t>& shape) {
+    if (array.dtype() == dtype && array.shape() == shape) return array;
+    ir::Array made = ir::Array::zeros(dtype, shape);
+    std::memcpy(made.mutable_data(), array.data_as<char>(), static_cast<size_t>(made.bytes()));
+    return made;
+}
+
+}  // namespace
 
 void bind_export(nb::module_& module) {
     using namespace nb::literals;
@@ -24,6 +38,34 @@ void bind_export(nb::module_& module) {
             return cpp_project::export_cpp_project(programs, folder, {name, main_text});
         },
         "functions"_a, "folder"_a, "name"_a, "main_text"_a = "");
+    module.def(
+        "export_plain",
+        [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
+           const std::string& name, const std::string& language, bool workspace) {
+            std::vector<plain::PlainFunction> given;
+            for (const execute::Compiled* function : functions) {
+                plain::PlainFunction made{
+                    function->program_for(plain::target_of_plain_text(), plain::unprintable)};
+                // Some dtypes are others in a program: float16 is the integers of its bits.
+                std::vector<ir::Array> arguments;
+                made.inputs = plain::example_inputs(made.program);
+                for (size_t k = 0; k < made.inputs.size(); ++k) {
+                    const Tensor& input = function->inputs()[k];
+                    arguments.push_back(of_bytes(made.inputs[k], input.dtype(), input.shape()));
+                }
+                const std::vector<ir::Array> results = (*function)(arguments);
+                for (size_t k = 0; k < results.size(); ++k) {
+                    const auto& buffer =
+                        made.program.buffers[static_cast<size_t>(made.program.outputs[k])];
+                    made.outputs.push_back(of_bytes(results[k], buffer.dtype, buffer.shape));
+                }
+                given.push_back(std::move(made));
+            }
+            return plain::export_plain(given, folder,
+                                       {name, plain::language_of(language), workspace});
+        },
+        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a,
+        nb::call_guard<Located>());
     // The checksum of exported weights, and its text in C++, for main.cpp that checks its own.
     module.def("xxh64", [](const nb::bytes& content) {
         return cpp_project::checksum_of({content.c_str(), content.size()});

@@ -310,10 +310,18 @@ class CompiledFunction:
             )
         return getattr(self._latest, name)
 
-    def export(self, path: Any, *signatures: tuple[Any, ...]) -> list[str]:
+    def export(
+        self,
+        path: Any,
+        *signatures: tuple[Any, ...],
+        style: str = "fast",
+        language: str = "cpp",
+        workspace: bool = False,
+    ) -> list[str]:
         """Writes the program as C++ with no dependencies into the folder `path`, as
         composit.export does. Each of `signatures` is a tuple of example arguments; none: the latest
-        specialisation."""
+        specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
+        `workspace`: its memory is an argument."""
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
@@ -324,10 +332,32 @@ class CompiledFunction:
                 )
             chosen = [self._latest]
         cores = [one.core for one in chosen]
-        return _core.export_cpp_project(cores, os.fspath(path), self._name)
+        return export_cores(cores, os.fspath(path), self._name, style, language, workspace)
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
+
+
+def export_cores(
+    cores: list[Any],
+    path: str,
+    name: str,
+    style: str,
+    language: str,
+    workspace: bool,
+    main_text: str = "",
+) -> list[str]:
+    """Writes compiled functions in one of the two styles; ValueError for what does not go
+    together."""
+    if style == "plain" and not main_text:
+        return _core.export_plain(cores, path, name, language, workspace)
+    if style == "fast" and language == "cpp" and not workspace:
+        return _core.export_cpp_project(cores, path, name, main_text)
+    raise value_error(
+        f"export: style={style!r} with language={language!r}, workspace={workspace!r}"
+        f"{' and a main_text' if main_text else ''} does not exist. style='fast' (C++), or "
+        "style='plain' with language='cpp' or 'c' and no main_text, is required."
+    )
 
 
 def _is_literal(value: Any) -> bool:

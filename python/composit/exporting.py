@@ -6,14 +6,20 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import composit._core as _core
 from composit._core import type_error
 from composit._mismatch import wrong
-from composit.compilation import CompiledFunction
+from composit.compilation import CompiledFunction, export_cores
 
 
 def export(
-    path: Any, name: str, functions: Sequence[CompiledFunction], main_text: str = ""
+    path: Any,
+    name: str,
+    functions: Sequence[CompiledFunction],
+    main_text: str = "",
+    *,
+    style: str = "fast",
+    language: str = "cpp",
+    workspace: bool = False,
 ) -> list[str]:
     """Writes the functions, each in its latest specialisation and under its own name, into the
     folder `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if
@@ -21,9 +27,16 @@ def export(
     elements) and CMakeLists.txt. More than 256 kernels continue in NAME_2.cpp, …. Returns the names
     of the files; all are written under temporary names before the first is renamed.
 
-    TypeError for a function that was not made by composit.compile; AttributeError for one that was
-    neither compiled for examples nor called yet; NotImplementedError naming what cannot be
-    exported; OSError when a file cannot be written.
+    style="plain" writes C++17 (NAME.hpp, NAME.cpp) or, with language="c", C99 (NAME.h, NAME.c) that
+    reads as a person writes it: a function for each kernel, loops over arrays of fixed size,
+    weights as constants, for one thread, with the same bits. It needs no library but what compilers
+    call by themselves (memcpy, memmove, memset). Its memory is static; with workspace=True it is
+    an argument `_workspace` of each function.
+
+    ValueError for a style or language that does not exist; TypeError for a function that was not
+    made by composit.compile; AttributeError for one that was neither compiled for examples nor
+    called yet; NotImplementedError naming what cannot be exported; OSError when a file cannot be
+    written.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(wrong(path, "A path"))
@@ -38,4 +51,4 @@ def export(
     if not isinstance(name, str):
         raise type_error(f"export: {name!r} is not a name, which is required.")
     cores = [function.core for function in functions]
-    return _core.export_cpp_project(cores, os.fspath(path), name, main_text)
+    return export_cores(cores, os.fspath(path), name, style, language, workspace, main_text)

@@ -48,7 +48,7 @@ void print_fill(KernelText& writer, const ChunkedValue& value, const std::string
                 const std::vector<std::string>& ordered) {
     std::vector<std::string> indices = kept;
     indices.insert(indices.end(), ordered.begin(), ordered.end());
-    KernelText::Computed computed = writer.compute({value.value}, value.inputs, indices);
+    ComputedValues computed = writer.compute({value.value}, value.inputs, indices);
     computed.lines.push_back(target + " = " + computed.results[0] + ";");
     writer.code.nest(headers, computed.lines);
 }

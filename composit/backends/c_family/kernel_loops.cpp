@@ -40,7 +40,7 @@ LoopNest merge_loops(LoopNest nest) {
     return nest;
 }
 
-LoopNest sort_and_merge_loops(LoopNest nest, size_t leader) {
+LoopNest sort_loops(const LoopNest& nest, size_t leader) {
     std::vector<size_t> order(nest.extents.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const std::vector<int64_t> steps = nest.accesses[leader].strides;
@@ -52,7 +52,11 @@ LoopNest sort_and_merge_loops(LoopNest nest, size_t leader) {
         for (size_t k = 0; k < nest.accesses.size(); ++k)
             sorted.accesses[k].strides[d] = nest.accesses[k].strides[order[d]];
     }
-    return merge_loops(std::move(sorted));
+    return sorted;
+}
+
+LoopNest sort_and_merge_loops(LoopNest nest, size_t leader) {
+    return merge_loops(sort_loops(nest, leader));
 }
 
 int loop_to_split(const Extents& extents) {

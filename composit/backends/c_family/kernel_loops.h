@@ -17,8 +17,9 @@ struct LoopNest {
 // The same indices in the same order with as few loops as possible: loops of one iteration are
 // dropped, neighbours merged where every access walks through them as through one.
 LoopNest merge_loops(LoopNest nest);
-// Where the order is free: the loops sorted so that accesses[leader] walks through memory, then
+// Where the order is free: the loops sorted so that accesses[leader] walks through memory; and then
 // merged.
+LoopNest sort_loops(const LoopNest& nest, size_t leader);
 LoopNest sort_and_merge_loops(LoopNest nest, size_t leader);
 
 // The loop to share out among threads: the outermost one that is long, else the longest. -1: no

@@ -382,9 +382,8 @@ void print_plainly(KernelText& writer, const Contract& c, const Groups& groups) 
         };
         std::vector<Access> inputs;
         for (size_t k = 0; k < c.finish.inputs.size(); ++k) inputs.push_back(access(k));
-        const KernelText::Computed computed =
-            writer.compute(c.finish.values, inputs, outer_names,
-                           KernelText::Argument{"finished", result, c.output.dtype});
+        const ComputedValues computed = writer.compute(
+            c.finish.values, inputs, outer_names, ValueRead{"finished", result, c.output.dtype});
         for (const std::string& line : computed.lines) writer.code.add(line);
         for (size_t j = 0; j < computed.results.size(); ++j)
             writer.code.add(

@@ -157,8 +157,8 @@ class FinishPrinter {
         const size_t inputs = contract_.finish.inputs.size();
         std::vector<Access> read;
         for (size_t k = 0; k < inputs; ++k) read.push_back(access(contract_.finish.inputs[k], k));
-        const KernelText::Computed computed = writer_.compute(
-            values, read, indices, KernelText::Argument{"sum", sum, contract_.output.dtype});
+        const ComputedValues computed =
+            writer_.compute(values, read, indices, ValueRead{"sum", sum, contract_.output.dtype});
         body.insert(body.end(), computed.lines.begin(), computed.lines.end());
         for (size_t j = 0; j < values.size(); ++j) {
             const Access to = j == 0 ? merged(contract_.output, 0)

@@ -28,8 +28,7 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
     writer.printed.tasks = split < 0 ? 1 : nest.extents[static_cast<size_t>(split)];
 
     std::vector<std::string> indices = writer.claim_indices(nest.extents.size(), "ijklmn");
-    KernelText::Computed computed =
-        writer.compute(map.values, {nest.accesses.begin(), middle}, indices);
+    ComputedValues computed = writer.compute(map.values, {nest.accesses.begin(), middle}, indices);
     std::vector<std::string> body = computed.lines;
     for (size_t j = 0; j < map.outputs.size(); ++j)
         body.push_back(writer.element(middle[static_cast<std::ptrdiff_t>(j)], indices) + " = " +

@@ -287,7 +287,7 @@ class ReducePrinter {
     void print_computed(const std::string& columns, const std::string& width,
                         std::vector<std::string> indices, const std::string& c) {
         indices.insert(indices.end(), ordered_.begin(), ordered_.end());
-        KernelText::Computed computed = writer_.compute({value_.value}, value_.inputs, indices);
+        ComputedValues computed = writer_.compute({value_.value}, value_.inputs, indices);
         std::string value = writer_.names.claim("value");
         writer_.code.open(text("const auto ", value, " = [&](int64_t ", ordered_.back(),
                                ", int64_t ", c, ") __attribute__((always_inline)) -> ",

@@ -82,6 +82,20 @@ void Lines::close(const std::string& end) {
     add("}" + end);
 }
 
+void Lines::open_nest(const std::vector<std::string>& headers) {
+    for (size_t d = 0; d < headers.size(); ++d) {
+        if (d + 1 == headers.size()) return open(headers[d]);
+        add(headers[d]);
+        ++depth_;
+    }
+}
+
+void Lines::close_nest(size_t count) {
+    if (count == 0) return;
+    close();
+    depth_ -= static_cast<int>(count) - 1;
+}
+
 void Lines::nest(const std::vector<std::string>& headers, const std::vector<std::string>& body) {
     bool needs_braces = body.size() > 1 && !headers.empty();
     for (size_t d = 0; d < headers.size(); ++d) {
@@ -151,38 +165,51 @@ std::vector<std::string> KernelText::claim_indices(size_t count, const std::stri
     return result;
 }
 
-KernelText::Computed KernelText::compute(const std::vector<Expr>& values,
-                                         const std::vector<Access>& inputs,
-                                         const std::vector<std::string>& indices,
-                                         const std::optional<Argument>& first) {
-    Computed computed;
+ComputedValues compute_values(const std::vector<Expr>& values, const std::vector<ValueRead>& read,
+                              const Names& names, const ScalarSpelling& spelling) {
+    ComputedValues computed;
     std::map<int, int> uses = count_uses(values);
     const std::set<int> left_out = arguments_in_branches(values);
     std::vector<std::string> arguments;
-    Names inner = Names::within(names);  // these names end with the loop's body
-    const auto put = [&](Argument argument) {
+    Names inner = Names::within(names);  // these names end with the block around the lines
+    for (const ValueRead& each : read) {
         const int number = static_cast<int>(arguments.size()), count = uses[number];
+        std::string argument = each.text;
         // With several results, one may be stored before the next is computed, in place. And a load
         // that a choice may leave out is a conditional one: g++ 12 gives it the condition of
         // another element where it unrolls the loop (-O3 -mavx2).
         if (count > 1 || (count > 0 && values.size() > 1) || left_out.contains(number)) {
-            std::string name = inner.claim(argument.wish);
+            argument = inner.claim(each.wish);
             computed.lines.push_back(
-                text("const ", type_name(argument.dtype), " ", name, " = ", argument.text, ";"));
-            argument.text = name;
+                text("const ", type_name(each.dtype), " ", argument, " = ", each.text, ";"));
         }
-        arguments.push_back(argument.text);
-    };
-    if (first) put(*first);
-    for (const Access& input : inputs) {
-        const bool is_position = input.buffer == Access::position;
-        put({is_position ? "position" : pointer(input) + "_value", element(input, indices),
-             input.dtype});
+        arguments.push_back(argument);
     }
-    Statements statements = print_statements(values, arguments, inner.taken());
+    Statements statements = print_statements(values, arguments, inner.taken(), nullptr, spelling);
     computed.lines.insert(computed.lines.end(), statements.lines.begin(), statements.lines.end());
     computed.results = std::move(statements.results);
+    computed.names = std::move(inner);
     return computed;
+}
+
+std::string is_before(const std::string& a, const std::string& b, ir::DType dtype) {
+    const std::string less = text(a, " < ", b);
+    if (!ir::is_floating(dtype)) return less;
+    return text(less, " || (", b, " != ", b, " && ", a, " == ", a, ")");
+}
+
+ComputedValues KernelText::compute(const std::vector<Expr>& values,
+                                   const std::vector<Access>& inputs,
+                                   const std::vector<std::string>& indices,
+                                   const std::optional<ValueRead>& first) {
+    std::vector<ValueRead> read;
+    if (first) read.push_back(*first);
+    for (const Access& input : inputs) {
+        const bool is_position = input.buffer == Access::position;
+        read.push_back({is_position ? "position" : pointer(input) + "_value",
+                        element(input, indices), input.dtype});
+    }
+    return compute_values(values, read, names, cpp_spelling);
 }
 
 std::string KernelText::constants(const std::string& name, const std::vector<int64_t>& values) {

@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/kernel_printer.h"
+#include "composit/backends/c_family/scalar_spelling.h"
 
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ class Lines {
     void add(const std::string& line);
     void open(const std::string& header);     // header + " {"
     void close(const std::string& end = "");  // "}" + end
+    // Loops one inside the other, of which the innermost alone needs braces; and their end.
+    void open_nest(const std::vector<std::string>& headers);
+    void close_nest(size_t count);
     // `headers` one inside the other around `body`: with braces only where they are needed.
     void nest(const std::vector<std::string>& headers, const std::vector<std::string>& body);
     const std::vector<std::string>& lines() const { return lines_; }
@@ -24,6 +28,21 @@ class Lines {
     std::vector<std::string> lines_;
     int depth_ = 1;
 };
+
+// A value that an expression reads: a name for it, and how it is written.
+struct ValueRead {
+    std::string wish, text;
+    ir::DType dtype;
+};
+// Statements that compute `values`, the texts of the results, and the names of the block around.
+struct ComputedValues {
+    std::vector<std::string> lines, results;
+    Names names;
+};
+// `values` over argument(k) = read[k], in a block of a scope with these names.
+ComputedValues compute_values(const std::vector<ir::scalar::Expr>& values,
+                              const std::vector<ValueRead>& read, const Names& names,
+                              const ScalarSpelling& spelling);
 
 // A kernel's function while it is printed.
 class KernelText {
@@ -46,25 +65,20 @@ class KernelText {
 
     std::vector<std::string> claim_indices(size_t count, const std::string& letters);
 
-    // Statements that compute `values` from the inputs' elements, and the texts of the results. The
-    // first argument may be something else, in front of them.
-    struct Computed {
-        std::vector<std::string> lines, results;
-    };
-    struct Argument {
-        std::string wish, text;  // a name for it, and how it is written
-        ir::DType dtype;
-    };
-    Computed compute(const std::vector<ir::scalar::Expr>& values,
-                     const std::vector<ir::kernel::Access>& inputs,
-                     const std::vector<std::string>& indices,
-                     const std::optional<Argument>& first = {});
+    // `values` of the inputs' elements. The first argument may be something else, in front of them.
+    ComputedValues compute(const std::vector<ir::scalar::Expr>& values,
+                           const std::vector<ir::kernel::Access>& inputs,
+                           const std::vector<std::string>& indices,
+                           const std::optional<ValueRead>& first = {});
 
     // An array of constants; returns its name, or "nullptr" when it is empty.
     std::string constants(const std::string& name, const std::vector<int64_t>& values);
     // The same as an initialiser of the prelude's Loops: "{2, rows}".
     std::string loops(const std::string& name, const ir::kernel::Extents& extents);
 };
+
+// "a < b || (b != b && a == a)": whether a comes before b. Names or what binds as tightly.
+std::string is_before(const std::string& a, const std::string& b, ir::DType dtype);
 
 // The pointers that the kernel's function takes, yet without names; what is read comes first.
 std::vector<Parameter> parameters_of(const ir::kernel::Kernel& kernel,

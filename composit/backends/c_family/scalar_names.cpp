@@ -103,12 +103,18 @@ bool is_of_headers(const std::string& name) {
 template <class Float, class Integer>
 std::string float_literal(Float value, Integer bits, Integer quiet_nan, const char* suffix,
                           const ScalarSpelling& spelling) {
-    const bool is_wide = sizeof(Float) == 8;
-    if (spelling.is_c && !std::isfinite(value))
+    constexpr bool is_wide = sizeof(Float) == 8;
+    if (spelling.is_c && !spelling.is_plain && !std::isfinite(value))
         return text(is_wide ? "as_double(" : "as_float(",
                     literal(is_wide ? DType::uint64 : DType::uint32, {bits, 0}, spelling), ")");
     if (value != value) {
         if (bits == quiet_nan) return text("__builtin_nan", suffix, "(\"\")");
+        if (spelling.is_plain) {
+            constexpr int mantissa = is_wide ? 52 : 23;
+            const Integer payload = bits & ((Integer{1} << mantissa) - 1);
+            const bool is_negative = (bits >> (8 * sizeof(Integer) - 1)) != 0;
+            return text(is_negative ? "-" : "", "__builtin_nan", suffix, "(\"", payload, "\")");
+        }
         return text("bits_as<", sizeof(Float) == 4 ? "float" : "double", ">(",
                     literal(sizeof(Float) == 4 ? DType::uint32 : DType::uint64, {bits, 0}), ")");
     }

@@ -284,6 +284,9 @@ std::string print_function(const Specialisation& specialisation, LoopQuestion qu
                                (asks ? "" : ", const") + ")) ";
     out += type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
            join(parameters) + ") {\n";
+    if (spelling.is_plain)
+        for (const std::string& name : names)
+            if (name.starts_with("unused")) out += text("    (void)", name, ";\n");
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";
 }

@@ -16,6 +16,10 @@ struct ScalarSpelling {
     std::string_view table_start = "static const ";
     std::string_view long_suffix = "ll";           // of literals of 64 bits; "u" stands before it
     const std::set<std::string>* words = nullptr;  // that no name may be, beside those of C++
+    // C without overloads, for a compiler of CPUs: fma_float32(x, y, z), as_float32(x), (float)x,
+    // functions that whoever prints defines; and measures against what g++ makes of neighbours.
+    bool is_plain = false;
+    bool has_cpp_casts = false;  // float(x) all the same
 };
 
 inline constexpr ScalarSpelling cpp_spelling;

@@ -74,15 +74,16 @@ class TermMaker {
             case Op::rint: return named("round_to_even", "rint");
             case Op::trunc: return named("round_to_zero", "trunc");
             case Op::copysign: return named("copy_sign", "copysign");
-            case Op::nextafter: return named("next_after", "next_after_" + type());
+            case Op::nextafter:
+                return named("next_after", "next_after" + (spelling_.is_plain ? "" : "_" + type()));
             case Op::equal: return compared("==");
             case Op::not_equal: return compared("!=");
             case Op::less: return compared("<");
             case Op::less_equal: return compared("<=");
             case Op::greater: return compared(">");
             case Op::greater_equal: return compared(">=");
-            case Op::bit_and: return infix(x_[0], "&", x_[1], Binding::other);
-            case Op::bit_or: return infix(x_[0], "|", x_[1], Binding::other);
+            case Op::bit_and: return infix(x_[0], is_logical() ? "&&" : "&", x_[1], Binding::other);
+            case Op::bit_or: return infix(x_[0], is_logical() ? "||" : "|", x_[1], Binding::other);
             case Op::bit_xor:
                 return infix(x_[0], dtype_ == DType::boolean ? "!=" : "^", x_[1], Binding::other);
             case Op::bit_not: return inverted();
@@ -102,19 +103,26 @@ class TermMaker {
 
   private:
     std::string type() const { return type_name(dtype_); }
+    // Compilers warn of `|` between bools.
+    bool is_logical() const { return spelling_.is_plain && dtype_ == DType::boolean; }
     std::string written(DType dtype, Bits bits) const { return literal(dtype, bits, spelling_); }
 
     // The function of C++'s prelude, or of C.
     Term named(const std::string& in_cpp, const std::string& in_c) const {
+        if (spelling_.is_plain) return function(text(in_c, "_", dtype_), x_);
         return function(spelling_.is_c ? in_c : in_cpp, x_);
     }
     Term converted(const std::string& type, const Term& x) const {
+        if (spelling_.is_plain && !spelling_.has_cpp_casts)
+            return {"(" + type + ")" + at_least(x, Binding::atom), Binding::prefix};
+        if (spelling_.has_cpp_casts) return {type + "(" + x.text + ")", Binding::atom};
         const std::string to = spelling_.is_c ? "(" + type + ")" : type;
         return {to + "(" + x.text + ")", Binding::atom};
     }
     // The same bits.
     Term same_bits(DType to, const Term& x) const {
         if (!spelling_.is_c) return converted("bits_as<" + type_name(to) + ">", x);
+        if (spelling_.is_plain && ir::size_of(to) >= 4) return function(text("as_", to), {x});
         switch (to) {
             case DType::float32: return function("as_float", {x});
             case DType::float64: return function("as_double", {x});
@@ -164,7 +172,12 @@ class TermMaker {
         else if (expr_.op() != Op::subtract || i == 0)
             return x_[i];
         const bool is_seen = x->op() == Op::cast || x->op() == Op::select;
-        return is_zero && is_seen && !spelling_.is_c ? same_bits(dtype_, x_[i]) : x_[i];
+        if (!is_zero || !is_seen) return x_[i];
+        if (spelling_.is_plain) {
+            const DType bits = ir::size_of(dtype_) == 8 ? DType::uint64 : DType::uint32;
+            return same_bits(dtype_, same_bits(bits, x_[i]));
+        }
+        return spelling_.is_c ? x_[i] : same_bits(dtype_, x_[i]);
     }
 
     Term arithmetic(const char* symbol, Binding binding) const {
@@ -202,8 +215,9 @@ class TermMaker {
         if (is_unsigned_integer(dtype_)) return x_[0];
         if (is_floating(dtype_)) return named("absolute", "fabs");
         const std::string wide = ir::size_of(dtype_) == 8 ? "int64_t" : "int32_t";
-        const Term result =
-            function(spelling_.is_c ? "absolute_" + wide : "absolute", {converted(wide, x_[0])});
+        const std::string in_c =
+            "absolute_" + wide.substr(0, wide.size() - (spelling_.is_plain ? 2 : 0));
+        const Term result = function(spelling_.is_c ? in_c : "absolute", {converted(wide, x_[0])});
         return is_narrow(dtype_) ? converted(type(), result) : result;
     }
 

@@ -33,18 +33,6 @@ double farthest(const Access& access, const Extents& extents) {
     return far;
 }
 
-// How often each argument is used in the values, results included.
-std::map<int, int> uses_of_arguments(const std::vector<Expr>& values) {
-    std::map<int, int> uses;
-    const auto count = [&](const Expr& expr) {
-        if (expr.op() == ir::scalar::Op::argument) ++uses[expr.index()];
-    };
-    for (const Expr& expr : ir::scalar::topological_order(values))
-        for (const Expr& operand : expr.operands()) count(operand);
-    for (const Expr& value : values) count(value);
-    return uses;
-}
-
 // A name whose parameters, where an address is a pair of them, are nobody else's either.
 std::string claim_pointer(Names& names, const std::string& wish) {
     std::string name = names.claim(wish);
@@ -204,11 +192,11 @@ std::string FunctionText::local_array(const std::string& type, const std::string
 
 // ----- values
 
-FunctionText::Computed FunctionText::compute(
-    const std::vector<Expr>& values, const std::vector<Access>& inputs,
-    const std::vector<std::string>& indices,
-    const std::vector<c_family::KernelText::Argument>& first) {
-    std::vector<c_family::KernelText::Argument> arguments = first;
+FunctionText::Computed FunctionText::compute(const std::vector<Expr>& values,
+                                             const std::vector<Access>& inputs,
+                                             const std::vector<std::string>& indices,
+                                             const std::vector<c_family::ValueRead>& first) {
+    std::vector<c_family::ValueRead> arguments = first;
     for (const Access& input : inputs) {
         const bool is_position = input.buffer == Access::position;
         arguments.push_back({is_position ? "position" : pointer(input) + "_value",
@@ -218,30 +206,8 @@ FunctionText::Computed FunctionText::compute(
 }
 
 FunctionText::Computed FunctionText::compute_from(
-    const std::vector<Expr>& values, const std::vector<c_family::KernelText::Argument>& arguments) {
-    Computed computed;
-    std::map<int, int> uses = uses_of_arguments(values);
-    const std::set<int> left_out = c_family::arguments_in_branches(values);
-    std::vector<std::string> texts;
-    Names inner = Names::within(names);  // these names end with the block around the lines
-    for (size_t k = 0; k < arguments.size(); ++k) {
-        const int number = static_cast<int>(k), count = uses[number];
-        std::string argument = arguments[k].text;
-        // With several results, one may be stored before the next is computed, in place.
-        if (count > 1 || (count > 0 && values.size() > 1) || left_out.contains(number)) {
-            const std::string name = inner.claim(arguments[k].wish);
-            computed.lines.push_back(text("const ", c_family::type_name(arguments[k].dtype), " ",
-                                          name, " = ", argument, ";"));
-            argument = name;
-        }
-        texts.push_back(argument);
-    }
-    c_family::Statements statements =
-        c_family::print_statements(values, texts, inner.taken(), nullptr, dialect().scalars);
-    computed.lines.insert(computed.lines.end(), statements.lines.begin(), statements.lines.end());
-    computed.results = std::move(statements.results);
-    computed.names = std::move(inner);
-    return computed;
+    const std::vector<Expr>& values, const std::vector<c_family::ValueRead>& arguments) {
+    return c_family::compute_values(values, arguments, names, dialect().scalars);
 }
 
 // ----- end

@@ -8,6 +8,7 @@
 //     f.launch_over(rows * columns);
 #pragma once
 
+#include "composit/backends/c_family/combining.h"
 #include "composit/backends/simt/kernel_printer.h"
 
 #include <map>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace composit::simt {
+
+using c_family::Combining;
 
 // Threads of a group where nothing asks for another number.
 inline constexpr int64_t group_threads = 256;
@@ -114,17 +117,14 @@ class FunctionText {
 
     // As c_family::KernelText::compute: statements that compute `values` from the inputs' elements,
     // and the texts of the results. `first`: what stands for argument 0, in front of the inputs.
-    struct Computed {
-        std::vector<std::string> lines, results;
-        c_family::Names names;  // of the block that the lines stand in
-    };
+    using Computed = c_family::ComputedValues;
     Computed compute(const std::vector<ir::scalar::Expr>& values,
                      const std::vector<ir::kernel::Access>& inputs,
                      const std::vector<std::string>& indices,
-                     const std::vector<c_family::KernelText::Argument>& first = {});
+                     const std::vector<c_family::ValueRead>& first = {});
     // The same of inputs whose elements are written otherwise.
     Computed compute_from(const std::vector<ir::scalar::Expr>& values,
-                          const std::vector<c_family::KernelText::Argument>& arguments);
+                          const std::vector<c_family::ValueRead>& arguments);
 
     // Tells the compiler of the group's threads, and of how many groups at a time a processor
     // should have registers for.

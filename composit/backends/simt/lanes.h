@@ -1,7 +1,7 @@
 // How the 32 lanes of a reduction become one, by halving.
 #pragma once
 
-#include "composit/backends/simt/combining.h"
+#include "composit/backends/simt/kernel_text.h"
 
 namespace composit::simt {
 

@@ -2,7 +2,7 @@
 // which goes through its share of the work in plain loops.
 #pragma once
 
-#include "composit/backends/simt/combining.h"
+#include "composit/backends/simt/kernel_text.h"
 
 #include <functional>
 #include <string>

@@ -113,7 +113,7 @@ class TilePrinter {
 
     void print_values() {
         const Place place = open_rows(false);
-        std::vector<c_family::KernelText::Argument> arguments;
+        std::vector<c_family::ValueRead> arguments;
         for (size_t k = 0; k < inputs_.size(); ++k) {
             const Access& input = nest_.accesses[k];
             const bool is_position = input.buffer == Access::position;

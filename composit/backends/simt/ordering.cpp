@@ -109,12 +109,6 @@ void print_merge(KernelText& kernel, const SortedRows& sorted, bool into_spare) 
 
 }  // namespace
 
-std::string is_before(const std::string& a, const std::string& b, ir::DType dtype) {
-    const std::string less = text(a, " < ", b);
-    if (!ir::is_floating(dtype)) return less;
-    return text(less, " || (", b, " != ", b, " && ", a, " == ", a, ")");
-}
-
 void print_sort(KernelText& kernel, const SortedRows& sorted) {
     std::vector<int64_t> widths;
     for (int64_t width = run_length; width < sorted.length; width *= 2) widths.push_back(width);

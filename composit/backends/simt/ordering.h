@@ -9,8 +9,7 @@
 
 namespace composit::simt {
 
-// "a < b || (b != b && a == a)": whether a comes before b. Names or what binds as tightly.
-std::string is_before(const std::string& a, const std::string& b, ir::DType dtype);
+using c_family::is_before;
 
 // Rows that are sorted, as functions print them. Elements are positions, or the keys themselves.
 struct SortedRows {

@@ -136,7 +136,8 @@ class FusedPrinter {
         loops.output = from_parts(loops.output, steps[reduce.inputs.size()]);
         const int64_t rows = ir::element_count(loops.kept);
         const int64_t count = ir::element_count(loops.ordered), at_a_time = threads_ / warp;
-        const Combining c(f_.dialect(), reduce.combiner, reduce.value.dtype(), "int", count);
+        const Combining c(f_.dialect().scalars, reduce.combiner, reduce.value.dtype(), "int",
+                          count);
         const auto add_element = [&](const Combining::State& state,
                                      const std::vector<std::string>& row, const std::string& e) {
             std::vector<std::string> at = row;

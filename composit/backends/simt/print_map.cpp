@@ -157,7 +157,7 @@ class MapPrinter {
         const std::string v = f_.names.claim("v");
         std::vector<std::string> inside = indices;
         inside.push_back(v);
-        std::vector<c_family::KernelText::Argument> arguments;
+        std::vector<c_family::ValueRead> arguments;
         for (size_t k = 0; k < map_.inputs.size(); ++k) {
             const Access& input = nest_.accesses[k];
             const std::string name = is_position(input) ? "position" : f_.pointer(input);

@@ -2,8 +2,8 @@
 //
 // Rows whose elements lie side by side: a warp's threads are the lanes. Columns side by side: the
 // threads of a group are 32 columns times 8, each with four lanes. Short ones: one thread each.
+#include "composit/backends/c_family/combining.h"
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/combining.h"
 #include "composit/backends/simt/lanes.h"
 #include "composit/backends/simt/loops.h"
 #include "composit/backends/simt/reduce_loops.h"
@@ -62,7 +62,7 @@ class ReducePrinter {
   private:
     Combining combining(const FunctionText& f) const {
         const char* position = count_ < INT32_MAX ? "int" : "int64_t";
-        return {f.dialect(), reduce_.combiner, reduce_.value.dtype(), position, count_};
+        return {f.dialect().scalars, reduce_.combiner, reduce_.value.dtype(), position, count_};
     }
 
     static void add(FunctionText& f, const std::vector<std::string>& lines) {

@@ -1,5 +1,5 @@
 // Prints a Scan: one thread a row, from the left to the right.
-#include "composit/backends/simt/combining.h"
+#include "composit/backends/c_family/combining.h"
 #include "composit/backends/simt/reduce_loops.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -17,7 +17,7 @@ void print_body(KernelText& kernel, const ir::kernel::Scan& scan) {
     std::vector<ir::kernel::Access> accesses = loops.inputs;
     accesses.push_back(loops.output);
     f.index_type(all, accesses);
-    const Combining c(f.dialect(), scan.combiner, scan.value.dtype(), f.index(), length);
+    const Combining c(f.dialect().scalars, scan.combiner, scan.value.dtype(), f.index(), length);
     const std::string row = f.thread_number(rows);
     std::vector<std::string> indices = f.unflatten(row, loops.kept, "jklmno");
     const Combining::State state = c.claim(f.names);

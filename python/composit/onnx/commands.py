@@ -27,7 +27,7 @@ def main(words: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, purpose in (
         ("info", _info, "inputs, outputs, operators, operations, bytes and memory"),
-        ("export", _export, "the model as a C++ project, or as ONNX with fixed lengths"),
+        ("export", _export, "the model in C++ or C, or as ONNX with fixed lengths"),
         ("check", _check, "compares with ONNX Runtime on random inputs: difference and times"),
     ):
         command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
@@ -39,7 +39,12 @@ def main(words: list[str] | None = None) -> int:
         command.add_argument("--seed", type=int, default=0, help="of random inputs")
         command.set_defaults(run=run)
         if name == "export":
-            command.add_argument("--to", choices=("cpp", "onnx"), default="cpp")
+            command.add_argument("--to", choices=("cpp", "c", "onnx"), default="cpp")
+            command.add_argument(
+                "--style", choices=("fast", "plain"), default=None,
+                help="of C++: fast, a project for threads and all instruction sets (the default), "
+                "or plain, as a person would write it; C is plain",
+            )  # fmt: skip
             command.add_argument("--out", required=True, help="the folder, or the file of ONNX")
             command.add_argument("--name", default="model", help="of the exported function")
         if name == "check":
@@ -147,7 +152,8 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         compiled = model.compile(*values, name=arguments.name)
         progress()
-        written = compiled.export(arguments.out, *values)
+        style = arguments.style or ("plain" if arguments.to == "c" else "fast")
+        written = compiled.export(arguments.out, *values, style=style, language=arguments.to)
     progress()
     print("\n".join(written))
     return 0

@@ -1,12 +1,13 @@
-#include "composit/backends/simt/combining.h"
+#include "composit/backends/c_family/combining.h"
 
+#include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
 #include <limits>
 
-namespace composit::simt {
+namespace composit::c_family {
 
 using ir::DType;
 using ir::kernel::Combiner;
@@ -14,7 +15,7 @@ using ir::kernel::Combiner;
 namespace {
 
 // The least, or the greatest, number of a dtype.
-std::string limit_of(const Dialect& dialect, DType dtype, bool is_least) {
+std::string limit_of(const ScalarSpelling& spelling, DType dtype, bool is_least) {
     using ir::scalar::Bits;
     Bits bits{};
     const int size = ir::size_of(dtype);
@@ -24,10 +25,10 @@ std::string limit_of(const Dialect& dialect, DType dtype, bool is_least) {
     if (dtype == DType::float64) bits[0] = is_least ? 0xfff0000000000000ull : 0x7ff0000000000000ull;
     if (ir::is_unsigned_integer(dtype)) bits[0] = is_least ? 0 : all;
     if (ir::is_signed_integer(dtype)) bits[0] = is_least ? all / 2 + 1 : all / 2;
-    return c_family::literal(dtype, bits, dialect.scalars);
+    return literal(dtype, bits, spelling);
 }
 
-std::string nothing_of(const Dialect& dialect, Combiner combiner, DType dtype) {
+std::string nothing_of(const ScalarSpelling& spelling, Combiner combiner, DType dtype) {
     switch (combiner) {
         case Combiner::sum:
             return dtype == DType::float32 ? "-0.0f" : dtype == DType::float64 ? "-0.0" : "0";
@@ -36,9 +37,9 @@ std::string nothing_of(const Dialect& dialect, Combiner combiner, DType dtype) {
         case Combiner::any: return "0";
         case Combiner::all: return "1";
         case Combiner::maximum:
-        case Combiner::argmax: return limit_of(dialect, dtype, true);
+        case Combiner::argmax: return limit_of(spelling, dtype, true);
         case Combiner::minimum:
-        case Combiner::argmin: return limit_of(dialect, dtype, false);
+        case Combiner::argmin: return limit_of(spelling, dtype, false);
     }
     return "";
 }
@@ -58,20 +59,25 @@ bool is_argmax(Combiner combiner) { return combiner == Combiner::argmax; }
 
 }  // namespace
 
-Combining::Combining(const Dialect& dialect, Combiner combiner, DType dtype,
+Combining::Combining(const ScalarSpelling& spelling, Combiner combiner, DType dtype,
                      std::string position_type, int64_t end)
-    : combiner_(combiner),
+    : spelling_(spelling),
+      combiner_(combiner),
       dtype_(dtype),
-      type_(c_family::combining_type(combiner, dtype)),
+      type_(combining_type(combiner, dtype)),
       position_type_(std::move(position_type)),
-      nothing_(nothing_of(dialect, combiner, dtype)),
-      end_(text(end)) {}
+      nothing_(nothing_of(spelling, combiner, dtype)),
+      end_(text(end)) {
+    if (!spelling.is_plain || (combiner != Combiner::any && combiner != Combiner::all)) return;
+    type_ = "bool";
+    nothing_ = combiner == Combiner::any ? "false" : "true";
+}
 
-Combining::State Combining::claim(c_family::Names& names) const {
+Combining::State Combining::claim(Names& names) const {
     return claim(names, std::string(name(combiner_)));
 }
 
-Combining::State Combining::claim(c_family::Names& names, const std::string& wish) const {
+Combining::State Combining::claim(Names& names, const std::string& wish) const {
     State state{names.claim(finds_position() ? wish + "_value" : wish), ""};
     if (finds_position()) state.position = names.claim(wish + "_at");
     return state;
@@ -104,15 +110,20 @@ std::vector<std::string> Combining::assign(const State& to, const State& from) c
     return lines;
 }
 
+// Compilers warn of a sum of narrow integers that becomes one again.
+std::string Combining::narrowed(const std::string& value) const {
+    return spelling_.is_plain && ir::size_of(dtype_) < 4 ? "(" + type_ + ")(" + value + ")" : value;
+}
+
 std::string Combining::combined(const std::string& a, const std::string& b) const {
     const bool is_floating = ir::is_floating(dtype_);
     switch (combiner_) {
-        case Combiner::sum: return a + " + " + b;
+        case Combiner::sum: return narrowed(a + " + " + b);
         case Combiner::product:
             // C would multiply narrow integers as signed ones, which may overflow.
-            return ir::size_of(dtype_) < 4 ? "(uint32_t)" + a + " * " + b : a + " * " + b;
-        case Combiner::any: return a + " | " + b;
-        case Combiner::all: return a + " & " + b;
+            return narrowed(ir::size_of(dtype_) < 4 ? "(uint32_t)" + a + " * " + b : a + " * " + b);
+        case Combiner::any: return a + (spelling_.is_plain ? " || " : " | ") + b;
+        case Combiner::all: return a + (spelling_.is_plain ? " && " : " & ") + b;
         case Combiner::maximum:
         case Combiner::minimum: {
             const std::string is_better = b + (combiner_ == Combiner::maximum ? " > " : " < ") + a;
@@ -126,9 +137,9 @@ std::string Combining::combined(const std::string& a, const std::string& b) cons
 }
 
 std::vector<std::string> Combining::add(const State& state, const std::string& value,
-                                        const std::string& position, c_family::Names names) const {
+                                        const std::string& position, Names names) const {
     const bool is_twice = combiner_ == Combiner::maximum || combiner_ == Combiner::minimum;
-    const std::string converted = type_ == c_family::type_name(dtype_) ? "" : "(" + type_ + ")";
+    const std::string converted = type_ == type_name(dtype_) ? "" : "(" + type_ + ")";
     if (!finds_position() && !is_twice)
         return {
             text(state.value, " = ", combined(state.value, converted + as_operand(value)), ";")};
@@ -161,4 +172,4 @@ std::vector<std::string> Combining::combine(const State& state, const State& rig
             text("    ", state.position, " = ", right.position, ";"), "}"};
 }
 
-}  // namespace composit::simt
+}  // namespace composit::c_family

@@ -1,0 +1,451 @@
+#include "composit/exporters/plain/program_text.h"
+
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
+#include "composit/base/error.h"
+#include "composit/base/text.h"
+#include "composit/exporters/plain/shapes.h"
+#include "composit/exporters/plain/values.h"
+#include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <set>
+
+namespace composit::plain {
+
+using c_family::Names;
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Kernel;
+using ir::kernel::Program;
+
+namespace {
+
+// What the text uses for itself, beside the functions of support_texts.
+const std::set<std::string> file_words = {"bool",   "true",      "false",         "restrict",
+                                          "memcpy", "memset",    "iteration",     "_workspace",
+                                          "shared", "workspace", "example_value", "differ"};
+
+Names names_of_file() {
+    std::set<std::string> taken = support_names();
+    taken.insert(file_words.begin(), file_words.end());
+    return Names(std::move(taken));
+}
+
+// "sum", "sum_2", "sum_3"
+std::string numbered(Names& names, const std::string& wish) {
+    const std::string stem = c_family::identifier(wish);
+    std::string name = stem;
+    for (int i = 2; names.taken().contains(name); ++i) name = text(stem, "_", i);
+    return names.claim(name);
+}
+
+// A name that says what a buffer holds, where the user gave none.
+std::string wish_of(const Buffer& buffer, bool is_operand, bool is_added) {
+    if (buffer.kind == BufferKind::constant && buffer.name.starts_with("constant"))
+        return is_operand ? "weights" : is_added ? "bias" : "values";
+    if (!buffer.name.empty()) return buffer.name;
+    return buffer.kind == BufferKind::input    ? "input"
+           : buffer.kind == BufferKind::output ? "output"
+                                               : "array";
+}
+
+std::vector<ir::scalar::Expr> bodies_of(const std::vector<FunctionPlan>& functions) {
+    std::vector<ir::scalar::Expr> values;
+    for (const FunctionPlan& function : functions)
+        for (const Kernel& kernel : function.program.kernels)
+            ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+                for (const auto& value : ir::kernel::bodies(step)) values.push_back(value);
+            });
+    return values;
+}
+
+void check_printable(const Program& program) {
+    for (const auto* numbers : {&program.inputs, &program.outputs})
+        for (const int number : *numbers) {
+            const Buffer& buffer = program.buffers[static_cast<size_t>(number)];
+            if (buffer.dtype != ir::DType::float16 && buffer.dtype != ir::DType::bfloat16 &&
+                !ir::is_complex(buffer.dtype))
+                continue;
+            fail<NotSupported>("export: ", buffer.name, " is of ", buffer.dtype,
+                               ", which plain text does not have. bool, an integer, float32 or "
+                               "float64 is required.");
+        }
+    for (const Kernel& kernel : program.kernels)
+        ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+            const auto reason = unprintable(step, program);
+            if (!reason) return;
+            fail<NotSupported>("export: ", step.comment.empty() ? step.name : step.comment,
+                               step.lines.empty() ? "" : " (" + join(step.lines) + ")",
+                               " cannot be written as plain text: ", *reason,
+                               ". style='fast' or other operations are required.");
+        });
+}
+
+std::vector<int64_t> as_declared(std::vector<int64_t> shape) {
+    if (shape.empty()) shape = {1};
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    return shape;
+}
+
+}  // namespace
+
+ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const PlainOptions& options)
+    : options_(options),
+      name_(c_family::namespace_name(Names().claim(options.name.empty() ? "model" : options.name))),
+      file_names_(names_of_file()) {
+    user_check(!functions.empty(), "export: there is no function to export. Give at least one.");
+    for (const PlainFunction& given : functions) {
+        check_printable(given.program);
+        FunctionPlan plan;
+        plan.program = transforms::plan_buffers(given.program, false);
+        plan.given = &given;
+        functions_.push_back(std::move(plan));
+    }
+    const std::vector<ir::scalar::Expr> values = bodies_of(functions_);
+    for (const auto* used : c_family::functions_used(values))
+        file_names_.taken().insert(used->symbol);
+    for (FunctionPlan& plan : functions_) {
+        plan.name = file_names_.claim(plan.program.name.empty() ? "run" : plan.program.name);
+        for (const char* of_it : {"_memory", "_selfcheck", "_workspace_bytes"})
+            file_names_.taken().insert(plan.name + of_it);
+    }
+    const c_family::ScalarSpelling& spelling = spelling_of(options.language);
+    scalars_ = c_family::zeros_pragma(values) + c_family::print_tables(values, spelling);
+    for (const auto* used : c_family::functions_used(values))
+        scalars_ += c_family::print_function(*used, c_family::LoopQuestion::none, spelling) + "\n";
+    for (FunctionPlan& plan : functions_) {
+        name_buffers(plan);
+        place_constants(plan);
+        print_groups(plan, plan.program.kernels, plan.steps);
+        plan.memory =
+            std::make_unique<Memory>(plan.program, plan.names, plan.locals, plan.together);
+    }
+}
+
+void ProgramText::name_buffers(FunctionPlan& plan) {
+    Program& program = plan.program;
+    std::set<int> operands, added, named;
+    for (const Kernel& kernel : program.kernels)
+        ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+            const auto* contract = std::get_if<ir::kernel::Contract>(&step.body);
+            if (contract == nullptr) return;
+            operands.insert({contract->left.buffer, contract->right.buffer});
+            for (const auto& input : contract->finish.inputs) added.insert(input.buffer);
+        });
+    // Temporaries are called after what is written into them first.
+    for (const Kernel& kernel : program.kernels)
+        ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+            for (const int b : ir::kernel::buffers_written(step)) {
+                Buffer& buffer = program.buffers[static_cast<size_t>(b)];
+                const std::string word = word_for(step, b);
+                if (buffer.kind != BufferKind::temporary || word.empty() || named.contains(b))
+                    continue;
+                named.insert(b);
+                buffer.name = word;
+            }
+        });
+    Names names = Names::within(file_names_);
+    plan.names.resize(program.buffers.size());
+    const auto claim = [&](size_t b) {
+        Buffer& buffer = program.buffers[b];
+        std::string wish = wish_of(buffer, operands.contains(static_cast<int>(b)),
+                                   added.contains(static_cast<int>(b)));
+        // A training step returns what it was given: w and new_w.
+        if (buffer.kind == BufferKind::output && names.taken().contains(c_family::identifier(wish)))
+            wish = "new_" + wish;
+        buffer.name = wish;
+        plan.names[b] = numbered(names, wish);
+        if (buffer.kind != BufferKind::constant) buffer.name = plan.names[b];
+    };
+    for (const int b : program.inputs) claim(static_cast<size_t>(b));
+    for (const int b : program.outputs) claim(static_cast<size_t>(b));
+    for (size_t b = 0; b < program.buffers.size(); ++b)
+        if (plan.names[b].empty()) claim(b);
+}
+
+// "weights_1", or the user's name with "_data" behind it: parameters are called so.
+std::string ProgramText::constant_name(const Buffer& buffer) {
+    if (buffer.name != "weights" && buffer.name != "bias" && buffer.name != "values")
+        return file_names_.claim(buffer.name + "_data");
+    int& count = counts_[buffer.name];
+    std::string name;
+    do name = text(buffer.name, "_", ++count);
+    while (file_names_.taken().contains(name));
+    file_names_.taken().insert(name);
+    return name;
+}
+
+// Constants are of the whole file: the same values are there once.
+void ProgramText::place_constants(FunctionPlan& plan) {
+    std::set<int> used;
+    for (const Kernel& kernel : plan.program.kernels)
+        for (const int b : ir::kernel::buffers_read(kernel)) used.insert(b);
+    for (size_t b = 0; b < plan.program.buffers.size(); ++b) {
+        Buffer& buffer = plan.program.buffers[b];
+        if (buffer.kind != BufferKind::constant || !used.contains(static_cast<int>(b))) continue;
+        const ir::Array value = buffer.value.value();
+        const auto [known, is_new] =
+            known_constants_.try_emplace(constant_text(options_.language, "", value), "");
+        if (is_new) {
+            known->second = constant_name(buffer);
+            constants_ += constant_text(options_.language, known->second, value);
+            constant_bytes_ += buffer.bytes;
+        }
+        plan.names[b] = known->second;
+    }
+}
+
+namespace {
+
+// "float exp[3];" as the first of a function's lines; of one element "float sum;", or the statement
+// that alone gives it its value declares it.
+void declare_local(std::vector<std::string>& lines, const Parameter& local, bool is_scalar) {
+    const std::string type = c_family::type_name(local.dtype), margin(4, ' ');
+    if (is_scalar) {
+        const std::string start = margin + local.name + " = ";
+        const auto is_value = [&](const std::string& line) { return line.starts_with(start); };
+        const auto first = std::find_if(lines.begin(), lines.end(), is_value);
+        const auto assigns = [&](const std::string& line) {
+            const size_t at = line.find(local.name + " ");
+            return at != std::string::npos && line.find_first_not_of(' ') == at;
+        };
+        if (first != lines.end() && std::count_if(lines.begin(), lines.end(), assigns) == 1) {
+            first->insert(4, "const " + type + " ");
+            return;
+        }
+    }
+    lines.insert(lines.begin(), text(margin, type, " ", local.name,
+                                     is_scalar ? "" : extents_text(local.shape), ";"));
+}
+
+}  // namespace
+
+void ProgramText::print_groups(FunctionPlan& plan, std::vector<Kernel>& kernels,
+                               std::vector<Step>& steps) {
+    std::vector<const Kernel*> run;
+    const auto print_run = [&] {
+        for (const Group& group : groups_of(run, plan.program)) print_group(plan, group, steps);
+        run.clear();
+    };
+    for (Kernel& kernel : kernels) {
+        auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body);
+        if (repeat == nullptr) {
+            run.push_back(&kernel);
+            continue;
+        }
+        print_run();
+        Step step;
+        step.repeat = repeat;
+        print_groups(plan, repeat->kernels, step.repeated);
+        steps.push_back(std::move(step));
+    }
+    print_run();
+}
+
+void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vector<Step>& steps) {
+    FunctionScope scope{Names::within(file_names_), {}, {}};
+    std::vector<int> buffers;
+    for (const Kernel* kernel : group.kernels)
+        for (const c_family::Parameter& each : c_family::parameters_of(*kernel, plan.program)) {
+            const int b = each.buffers[0];
+            std::string& name = scope.buffers[b];
+            if (name.empty())
+                name = scope.names.claim(plan.program.buffers[static_cast<size_t>(b)].name);
+        }
+    for (const int b : group.locals)
+        if (ir::element_count(plan.program.buffers[static_cast<size_t>(b)].shape) == 1)
+            scope.scalars.insert(b);
+    PrintedFunction made;
+    std::vector<std::string> lines;
+    std::vector<Parameter> all;
+    std::string key;
+    for (const Kernel* kernel : group.kernels) {
+        const PrintedKernel printed = print_kernel(options_.language, *kernel, plan.program, scope);
+        if (printed.lines.empty()) continue;
+        key += text(ir::kernel::structural_hash(*kernel), ";");
+        lines.insert(lines.end(), printed.lines.begin(), printed.lines.end());
+        made.can_fault |= printed.can_fault;
+        for (const Parameter& each : printed.parameters) {
+            const auto known = std::find_if(all.begin(), all.end(), [&](const Parameter& other) {
+                return other.buffer == each.buffer;
+            });
+            if (known == all.end()) {
+                all.push_back(each);
+                continue;
+            }
+            if (as_declared(known->shape) != as_declared(each.shape)) {
+                // Two kernels see an array in different shapes: they are functions of their own.
+                for (const Kernel* one : group.kernels) print_group(plan, {{one}, {}}, steps);
+                return;
+            }
+            known->is_written |= each.is_written;
+            known->is_const &= each.is_const;
+        }
+    }
+    if (lines.empty()) return;
+    const auto is_local = [&](const Parameter& each) {
+        return std::find(group.locals.begin(), group.locals.end(), each.buffer) !=
+               group.locals.end();
+    };
+    for (size_t k = all.size(); k-- > 0;)
+        if (is_local(all[k])) declare_local(lines, all[k], scope.scalars.contains(all[k].buffer));
+    std::map<int, int> places;  // of the buffers among all: what is shared, and between whom
+    for (const Parameter& each : all) {
+        key += text(each.is_const ? "c" : "v", is_local(each) ? "l" : "", extents_text(each.shape));
+        if (is_local(each))
+            plan.locals.insert(each.buffer);
+        else
+            made.parameters.push_back(each);
+    }
+    for (const Kernel* kernel : group.kernels)
+        for (const auto& accesses :
+             {ir::kernel::accesses_read(*kernel), ir::kernel::accesses_written(*kernel)})
+            for (const auto& moved : accesses)
+                key +=
+                    text(places.try_emplace(moved.access.buffer, places.size()).first->second, ",");
+    const auto [known, is_new] = known_kernels_.try_emplace(key, kernels_.size());
+    if (is_new) {
+        // Its name is none of what the calling function has.
+        Names names = Names::within(file_names_);
+        for (const std::string& each : plan.names) names.taken().insert(each);
+        made.name = numbered(names, function_name(group));
+        file_names_.taken().insert(made.name);
+        made.text = comment_of_words(comment_for(group));
+        std::vector<std::string> texts;
+        for (const Parameter& each : made.parameters)
+            texts.push_back(parameter_text(options_.language, each));
+        if (texts.empty() && options_.language == Language::c) texts.push_back("void");
+        made.text += c_family::signature(
+            (made.can_fault ? "static int " : "static void ") + made.name, texts);
+        for (const std::string& line : lines) made.text += line + "\n";
+        made.text += made.can_fault ? "    return 0;\n}\n" : "}\n";
+        kernels_.push_back(made);
+    }
+    plan.can_fault |= made.can_fault;
+    Step step;
+    step.function = known->second;
+    for (const Parameter& each : made.parameters) step.buffers.push_back(each.buffer);
+    plan.together.emplace_back(step.buffers.begin(), step.buffers.end());
+    steps.push_back(std::move(step));
+}
+
+std::string ProgramText::kernels() const {
+    std::string result = scalars_;
+    for (const PrintedFunction& kernel : kernels_) result += kernel.text + "\n";
+    return result;
+}
+
+// Whether its memory is one static array for each temporary.
+bool ProgramText::is_of_variables(const FunctionPlan& plan) const {
+    return !options_.has_workspace && !plan.memory->has_unions();
+}
+
+std::string ProgramText::structs() const {
+    std::string result;
+    if (!options_.has_workspace) return result;  // they stand in the functions
+    for (const FunctionPlan& plan : functions_)
+        if (!plan.memory->is_empty())
+            result +=
+                text("// What ", plan.name, " needs between its kernels: ", plan.memory->bytes(),
+                     " bytes.\nstruct ", plan.name, "_memory ", plan.memory->members(""), ";\n\n");
+    return result;
+}
+
+std::string ProgramText::declaration(const FunctionPlan& plan) const {
+    std::vector<std::string> parameters;
+    const auto add = [&](const std::vector<int>& buffers, const char* start) {
+        for (const int number : buffers) {
+            const auto b = static_cast<size_t>(number);
+            const Buffer& buffer = plan.program.buffers[b];
+            parameters.push_back(text(start, c_family::type_name(buffer.dtype), " ", plan.names[b],
+                                      extents_text(buffer.shape)));
+        }
+    };
+    add(plan.program.inputs, "const ");
+    add(plan.program.outputs, "");
+    if (options_.has_workspace && !plan.memory->is_empty())
+        parameters.push_back("void* _workspace");
+    const std::string whole =
+        c_family::signature((plan.can_fault ? "int " : "void ") + plan.name, parameters);
+    return whole.substr(0, whole.rfind(" {"));
+}
+
+std::string ProgramText::argument(const FunctionPlan& plan, const Parameter& parameter,
+                                  int number) const {
+    const auto b = static_cast<size_t>(number);
+    const Buffer& buffer = plan.program.buffers[b];
+    std::string name = plan.names[b];
+    if (buffer.kind == BufferKind::temporary)
+        name = is_of_variables(plan)    ? plan.memory->path(number)
+               : options_.has_workspace ? "memory->" + plan.memory->path(number)
+                                        : "memory." + plan.memory->path(number);
+    const std::vector<int64_t> declared = as_declared(buffer.shape);
+    if (declared == as_declared(parameter.shape)) return name;
+    const std::string type =
+        text(parameter.is_const ? "const " : "", c_family::type_name(buffer.dtype));
+    const std::string extents = extents_text(parameter.shape);
+    const std::string inner = extents.substr(extents.find(']') + 1);
+    return text("(", type, inner.empty() ? "*" : " (*)" + inner, ")", name);
+}
+
+std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step& step) const {
+    if (step.repeat != nullptr) {
+        std::vector<std::string> lines = {text("for (int64_t iteration = ", step.repeat->begin,
+                                               "; iteration < ", step.repeat->end,
+                                               "; ++iteration) {")};
+        const int counter = step.repeat->counter.buffer;
+        if (counter != ir::kernel::Access::position)
+            lines.push_back(
+                text("    ", argument(plan, {-1, "", ir::DType::int64, {1}, true, false}, counter),
+                     "[0] = iteration;"));
+        for (const Step& inner : step.repeated)
+            for (const std::string& line : call(plan, inner)) lines.push_back("    " + line);
+        lines.push_back("}");
+        return lines;
+    }
+    const PrintedFunction& printed = kernels_[step.function];
+    std::vector<std::string> arguments;
+    for (size_t p = 0; p < printed.parameters.size(); ++p)
+        arguments.push_back(argument(plan, printed.parameters[p], step.buffers[p]));
+    const std::string call = text(printed.name, "(", join(arguments), ")");
+    return {printed.can_fault ? text("if (", call, " != 0) return 1;") : call + ";"};
+}
+
+std::string ProgramText::calls() const {
+    std::string result;
+    for (const FunctionPlan& plan : functions_) {
+        result += declaration(plan) + " {\n";
+        if (options_.has_workspace && !plan.memory->is_empty())
+            result += text("    struct ", plan.name, "_memory* const memory = (struct ", plan.name,
+                           "_memory*)_workspace;\n");
+        if (is_of_variables(plan)) {
+            for (const std::string& line : plan.memory->variables()) result += "    " + line + "\n";
+        } else if (!options_.has_workspace && !plan.memory->is_empty()) {
+            result += text("    static struct ", plan.memory->members("    "), " memory;  // ",
+                           plan.memory->bytes(), " bytes\n");
+        }
+        std::string starts;
+        for (const int number : plan.program.outputs) {
+            const auto b = static_cast<size_t>(number);
+            const Buffer& output = plan.program.buffers[b];
+            if (output.starts_as < 0 || output.bytes == 0) continue;
+            const std::string& from = plan.names[static_cast<size_t>(output.starts_as)];
+            starts += text("    if ((const void*)", plan.names[b], " != (const void*)", from,
+                           ") memcpy(", plan.names[b], ", ", from, ", ", output.bytes, ");\n");
+        }
+        std::string body;
+        for (const Step& step : plan.steps)
+            for (const std::string& line : call(plan, step)) body += "    " + line + "\n";
+        // C has no parameters without a name.
+        for (const int number : plan.program.inputs)
+            if (!c_family::has_word(starts + body, plan.names[static_cast<size_t>(number)]))
+                result += text("    (void)", plan.names[static_cast<size_t>(number)], ";\n");
+        result += starts + body;
+        if (plan.can_fault) result += "    return 0;\n";
+        result += "}\n\n";
+    }
+    return result;
+}
+
+}  // namespace composit::plain

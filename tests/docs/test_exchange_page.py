@@ -1,0 +1,31 @@
+"""The plain C that docs/exchange.md shows is what composit writes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/exchange.md"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+HEAD = """import numpy as np
+
+import composit
+from composit import nn
+
+"""
+
+
+def written(folder):
+    """The header and the source of the page's function, run as model.py."""
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    (code,) = [
+        code for language, code in blocks if 'style="plain"' in code and language == "python"
+    ]
+    (folder / "model.py").write_text(HEAD + code, encoding="utf-8")
+    subprocess.run([sys.executable, "model.py"], cwd=folder, check=True)
+    return [(folder / "gate" / name).read_text() for name in ("gate.h", "gate.c")]
+
+
+def test_the_plain_program(tmp_path):
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    assert [code for language, code in blocks if language == "c"] == written(tmp_path)
