@@ -423,14 +423,14 @@ def test_a_view_that_became_a_leaf_is_refused_as_a_view(shape):
     for t in (torch, ours):
         x = leaf(t, [1.0, 2.0, 3.0]).detach().view(shape).requires_grad_()
         for write in (
-            lambda: x.fill_(1),
-            lambda: x.__setitem__(0, 1.0),
-            lambda: x.__setitem__(0, x.sum()),
-            lambda: x.contiguous().__setitem__(slice(1), x.sum() * 0.1),
-            lambda: x[1:].mul_(x[:2].detach()),
+            lambda x: x.fill_(1),
+            lambda x: x.__setitem__(0, 1.0),
+            lambda x: x.__setitem__(0, x.sum()),
+            lambda x: x.contiguous().__setitem__(slice(1), x.sum() * 0.1),
+            lambda x: x[1:].mul_(x[:2].detach()),
         ):
             with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable"):
-                write()
+                write(x)
         x.requires_grad_(False).fill_(1)
         assert x.sum() == 3
 

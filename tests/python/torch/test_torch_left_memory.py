@@ -91,7 +91,7 @@ def test_writes_over_their_operand_are_refused_in_memory_that_was_left(is_left, 
         if is_left:
             w.data = t.ones(2, 3)
         for target, operand in ((part.data[::2], part), (part.data[::2], part.data)):
-            with pytest.raises(RuntimeError, match="^unsupported operation: some elements"):
+            with pytest.raises(RuntimeError, match=r"^unsupported operation: some elements"):
                 target.copy_(operand)
         part.data[:].copy_(part)
         assert part.tolist() == [-2.0]
