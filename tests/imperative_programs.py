@@ -147,8 +147,9 @@ class Writer(Text):
         return f"({name} {operator} {self.like(shape, depth - 1)})"
 
     def condition(self):
+        """Nothing is compared with its own mean, which rounding moves."""
         comparison = self.draw.choice(["<", ">", "<=", ">=", "!="])
-        return f"{self.scalar(1)} {comparison} {self.scalar(1)}"
+        return f"{self.scalar(1)} {comparison} {self.scalar(1)} + 0.0137"
 
     # ----- statements
 

@@ -75,6 +75,7 @@ class Rule {
             case Op::nextafter: return t(0);
             case Op::select: {
                 const DType dtype = expr_.dtype();
+                if (scalar::is_zero_with(x(1), expr_)) return of_product_zero_with_factor();
                 return select(x(0), t(1) ? t(1) : zero(dtype), t(2) ? t(2) : zero(dtype));
             }
             case Op::cast: return Expr::cast(t(0), expr_.dtype());
@@ -108,6 +109,15 @@ class Rule {
     Expr unless_zero(size_t operand, const Expr& factor, const Expr& product) const {
         if (!infinite_[operand] || factor.op() == Op::constant) return product;
         return select(equal(factor, 0), factor, product);
+    }
+
+    // Of a product that is 0 where its factor is: the product's, also there, unless the factor
+    // stays 0. That zero never meets what is infinite.
+    Expr of_product_zero_with_factor() const {
+        const Expr& factor = x(1);
+        if (!t(2)) return {};
+        if (!t(1)) return select(equal(factor, 0), zero(expr_.dtype()), t(2));
+        return select(equal(factor, 0) & equal(t(1), 0), t(1), t(2));
     }
 
     // What an operand receives of a gradient is linear in it, with the same factor.

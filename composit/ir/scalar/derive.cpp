@@ -208,7 +208,11 @@ class Derivation {
                            masked(not_equal(a, 0), times(g, copysign(one, a) * copysign(one, b))));
             }
             case Op::nextafter: return add(a, g);
-            case Op::select: add(b, masked(a, g)); return add(expr.operand(2), select(a, 0.0, g));
+            case Op::select:
+                // A product that is 0 where its factor is, is that product, also where it is 0.
+                if (is_zero_with(b, expr)) return add(expr.operand(2), g);
+                add(b, masked(a, g));
+                return add(expr.operand(2), select(a, 0.0, g));
             case Op::cast:
                 return is_floating(a.dtype()) ? add(a, Expr::cast(g, a.dtype())) : void();
             case Op::lookup: return;

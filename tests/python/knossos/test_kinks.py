@@ -4,6 +4,7 @@ derivatives are the same, interpreted and compiled.
 COMPOSIT_KNOSSOS_FUZZ=100000 tries that many in place of 400; COMPOSIT_KNOSSOS_SEED gives others.
 """
 
+import math
 import os
 
 import kink_grammar
@@ -98,3 +99,54 @@ def test_compiled(mode):
             for y in kink_grammar.AT:
                 arguments = [x, y, *([1.0] * more)]
                 np.testing.assert_array_equal(code(*arguments), slow(*arguments))
+
+
+def root_times_square(x: float, y: float) -> float:
+    return math.sqrt(x) * (y * y)
+
+
+def cubes_over_root(x: float, y: float) -> float:
+    return (y - 0.25) ** 3 / math.sqrt(x) + (y - 0.25) ** 2 * math.log(x)
+
+
+def root_of_squares(x: float, y: float) -> float:
+    return math.sqrt(x + y * y) * (y + 1.0)
+
+
+def product_of_powers(x: float, y: float) -> float:
+    return (x - 1.0) ** 2 * y**1.5
+
+
+def third_moment(x: float, y: float) -> float:
+    middle = (x + y) * 0.5
+    return ((x - middle) ** 3 + y) / math.sqrt((x - middle) ** 2 + (y - middle) ** 2 + x)
+
+
+@pytest.mark.parametrize(
+    "function, at",
+    [
+        (root_times_square, (1.0, 0.0)),
+        (cubes_over_root, (2.0, 0.25)),
+        (root_of_squares, (1.0, 0.0)),
+        (product_of_powers, (1.0, 2.0)),
+        (third_moment, (0.5, 0.5)),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_second_derivatives_where_a_factor_is_zero(function, at):
+    """Where a factor of a derivative is zero, its own slope is not."""
+    kernel, (x, y), step = knossos.register(function), at, 1e-5
+    hessian = np.array([
+        (np.array(kernel.grad(x + step * a, y + step * b))
+         - np.array(kernel.grad(x - step * a, y - step * b))) / (2 * step)
+        for a, b in ((1, 0), (0, 1))
+    ])  # fmt: skip
+    for k, (a, b) in enumerate(((1.0, 0.0), (0.0, 1.0))):
+        forward_over_reverse = kernel.vjp.jvp(x, y, 1.0, a, b, 0.0)
+        reverse_over_reverse = kernel.vjp.vjp(x, y, 1.0, a, b)[:2]
+        reverse_over_forward = kernel.jvp.vjp(x, y, a, b, 1.0)[:2]
+        for found in (forward_over_reverse, reverse_over_reverse, reverse_over_forward):
+            np.testing.assert_allclose(found, hessian[k], rtol=1e-6, atol=1e-8)
+        for j, (c, d) in enumerate(((1.0, 0.0), (0.0, 1.0))):
+            twice_forward = kernel.jvp.jvp(x, y, a, b, c, d, 0.0, 0.0)
+            np.testing.assert_allclose(twice_forward, hessian[k][j], rtol=1e-6, atol=1e-8)
