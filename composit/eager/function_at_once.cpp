@@ -49,9 +49,7 @@ execute::Options options_of_one_thread() {
 FunctionAtOnce::FunctionAtOnce(std::vector<Tensor> inputs, Tensor output)
     : inputs_(std::move(inputs)),
       output_(std::move(output)),
-      compiled_("at_once", inputs_, {output_}, options_of_one_thread()),
-      operand_of_input_(compiled_.arguments_of_inputs().begin(),
-                        compiled_.arguments_of_inputs().end()) {}
+      compiled_("at_once", inputs_, {output_}, options_of_one_thread()) {}
 
 std::shared_ptr<const FunctionAtOnce> FunctionAtOnce::make(std::vector<Tensor> inputs,
                                                            Tensor output) {
@@ -68,8 +66,9 @@ std::optional<Array> FunctionAtOnce::values(const std::vector<const void*>& oper
         Array result(type().dtype, type().shape);
         runtime::Run run;
         run.parallel_for = in_turn;
-        run.inputs.reserve(operand_of_input_.size());
-        for (const size_t operand : operand_of_input_) run.inputs.push_back(operands[operand]);
+        run.inputs.reserve(compiled_.arguments_of_inputs().size());
+        for (const int operand : compiled_.arguments_of_inputs())
+            run.inputs.push_back(operands[static_cast<size_t>(operand)]);
         run.outputs.push_back(result.mutable_data());
         runtime::take_floating_flags();
         compiled_.executable().run(run);

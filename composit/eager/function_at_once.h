@@ -44,7 +44,6 @@ class FunctionAtOnce {
     std::vector<Tensor> inputs_;
     Tensor output_;
     execute::Compiled compiled_;
-    std::vector<size_t> operand_of_input_;  // of the program's inputs
 };
 
 }  // namespace composit::eager

@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "calling.h"
 #include "cell.h"
+#include "composit/base/hash.h"
 #include "composit/eager/function_at_once.h"
 #include "composit/eager/history.h"
 #include "composit/ir/tracing.h"
@@ -64,10 +65,7 @@ class Arguments {
     std::span<const uint64_t> words() const { return std::span(words_).first(count_); }
     uint64_t hash() const {
         uint64_t h = count_;
-        for (const uint64_t each : words()) {
-            h = (h ^ each) * 0x9e3779b97f4a7c15u;
-            h ^= h >> 32;
-        }
+        for (const uint64_t each : words()) h = hash_combine(h, each);
         return h;
     }
     std::vector<Operand>& operands() { return operands_; }

@@ -11,20 +11,7 @@
 
 #include <nanobind/stl/pair.h>
 
-#include <cstring>
-
 namespace composit::python {
-namespace {
-
-// The same bytes as another type.
-ir::Array of_bytes(const ir::Array& array, ir::DType dtype, const std::vector<int64_t>& shape) {
-    if (array.dtype() == dtype && array.shape() == shape) return array;
-    ir::Array made = ir::Array::zeros(dtype, shape);
-    std::memcpy(made.mutable_data(), array.data_as<char>(), static_cast<size_t>(made.bytes()));
-    return made;
-}
-
-}  // namespace
 
 void bind_export(nb::module_& module) {
     using namespace nb::literals;
@@ -44,22 +31,13 @@ void bind_export(nb::module_& module) {
            const std::string& name, const std::string& language, bool workspace) {
             std::vector<plain::PlainFunction> given;
             for (const execute::Compiled* function : functions) {
-                plain::PlainFunction made{
-                    function->program_for(plain::target_of_plain_text(), plain::unprintable)};
-                // Some dtypes are others in a program: float16 is the integers of its bits.
-                std::vector<ir::Array> arguments;
-                made.inputs = plain::example_inputs(made.program);
-                for (size_t k = 0; k < made.inputs.size(); ++k) {
-                    const Tensor& input = function->inputs()[k];
-                    arguments.push_back(of_bytes(made.inputs[k], input.dtype(), input.shape()));
-                }
-                const std::vector<ir::Array> results = (*function)(arguments);
-                for (size_t k = 0; k < results.size(); ++k) {
-                    const auto& buffer =
-                        made.program.buffers[static_cast<size_t>(made.program.outputs[k])];
-                    made.outputs.push_back(of_bytes(results[k], buffer.dtype, buffer.shape));
-                }
-                given.push_back(std::move(made));
+                std::vector<ir::TensorType> inputs;
+                for (const Tensor& input : function->inputs()) inputs.push_back(input.type());
+                given.push_back(plain::with_recorded_call(
+                    function->program_for(plain::target_of_plain_text(), plain::unprintable),
+                    inputs, [&](const std::vector<ir::Array>& arguments) {
+                        return (*function)(arguments);
+                    }));
             }
             return plain::export_plain(given, folder,
                                        {name, plain::language_of(language), workspace});

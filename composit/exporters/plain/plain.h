@@ -5,9 +5,11 @@
 
 #include "composit/ir/array.h"
 #include "composit/ir/kernel/kernel.h"
+#include "composit/ir/node.h"
 #include "composit/target/target.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +44,13 @@ struct PlainFunction {
 // Inputs of a program for a recorded call, which a text can make again in two lines: element i of
 // input k is ((37 i + 11 k) mod 201 - 100) / 128 for floats, and its parity for integers.
 std::vector<ir::Array> example_inputs(const ir::kernel::Program& program);
+
+// The program with a call of it recorded: of the example inputs, by `call`, which runs it here and
+// takes arrays of these types. A program has other dtypes than its function in places: float16 is
+// the integers of its bits.
+PlainFunction with_recorded_call(
+    ir::kernel::Program program, const std::vector<ir::TensorType>& inputs,
+    const std::function<std::vector<ir::Array>(const std::vector<ir::Array>&)>& call);
 
 struct NamedText {
     std::string name, text;

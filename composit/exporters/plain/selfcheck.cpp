@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace composit::plain {
 
@@ -24,6 +25,14 @@ constexpr int64_t most_recorded = 256;
 
 const Buffer& buffer_of(const Program& program, int number) {
     return program.buffers[static_cast<size_t>(number)];
+}
+
+// The same bytes as another type.
+Array of_bytes(const Array& array, ir::DType dtype, const ir::Shape& shape) {
+    if (array.dtype() == dtype && array.shape() == shape) return array;
+    Array made = Array::zeros(dtype, shape);
+    std::memcpy(made.mutable_data(), array.data_as<char>(), static_cast<size_t>(made.bytes()));
+    return made;
 }
 
 // The formula of example_inputs, from 0 to 200.
@@ -225,6 +234,22 @@ std::vector<Array> example_inputs(const Program& program) {
         inputs.push_back(std::move(array));
     }
     return inputs;
+}
+
+PlainFunction with_recorded_call(
+    Program program, const std::vector<ir::TensorType>& inputs,
+    const std::function<std::vector<Array>(const std::vector<Array>&)>& call) {
+    PlainFunction made{std::move(program)};
+    made.inputs = example_inputs(made.program);
+    std::vector<Array> arguments;
+    for (size_t k = 0; k < made.inputs.size(); ++k)
+        arguments.push_back(of_bytes(made.inputs[k], inputs[k].dtype, inputs[k].shape));
+    const std::vector<Array> results = call(arguments);
+    for (size_t k = 0; k < results.size(); ++k) {
+        const Buffer& buffer = buffer_of(made.program, made.program.outputs[k]);
+        made.outputs.push_back(of_bytes(results[k], buffer.dtype, buffer.shape));
+    }
+    return made;
 }
 
 std::string selfcheck_declaration(const ProgramText& program) {

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from exported_programs import attention, integers, moved, recurrent
 
 import composit
 import composit.numpy as cnp
@@ -126,28 +127,6 @@ def test_a_kernel_and_its_derivatives(target, tmp_path):
 @pytest.mark.parametrize("target", TARGETS)
 def test_programs(target, make, tmp_path):
     expect_same_bits(target, *make(), tmp_path)
-
-
-def attention(q, k, v):
-    scores = q @ cnp.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]).astype(F)
-    return nn.softmax(scores, axis=-1) @ v
-
-
-def recurrent(x, h, w):
-    def body(h, row):
-        h = cnp.tanh(row + h @ w)
-        return h, cnp.sum(h)
-
-    return composit.scan(body, h, x)
-
-
-def moved(x, places):
-    return (cnp.sort(x, axis=1), cnp.argsort(x, axis=0), x[places], cnp.cumsum(x, axis=1),
-            cnp.searchsorted(cnp.sort(x[0]), x[1]), cnp.argmax(x, axis=1))  # fmt: skip
-
-
-def integers(i, u):
-    return i // 7, i % 5, i << 3, i & 12, u * u, ~u, cnp.cumprod(i), i @ i, cnp.sqrt(u)
 
 
 def halves(x):

@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import plain_exports
 import pytest
+from exported_programs import attention, integers, moved, recurrent
 
 import composit
 import composit.numpy as cnp
@@ -24,28 +25,6 @@ W1, B1, W2, B2 = drawn(4, 16), drawn(16), drawn(16, 3), drawn(3)
 
 def classify(x):
     return {"scores": nn.softmax(nn.relu(x @ W1 + B1) @ W2 + B2, axis=-1)}
-
-
-def attention(q, k, v):
-    scores = q @ cnp.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]).astype(F)
-    return nn.softmax(scores, axis=-1) @ v
-
-
-def recurrent(x, h, w):
-    def body(h, row):
-        h = cnp.tanh(row + h @ w)
-        return h, cnp.sum(h)
-
-    return composit.scan(body, h, x)
-
-
-def moved(x, places):
-    return (cnp.sort(x, axis=1), cnp.argsort(x, axis=0), x[places], cnp.cumsum(x, axis=1),
-            cnp.searchsorted(cnp.sort(x[0]), x[1]), cnp.argmax(x, axis=1))  # fmt: skip
-
-
-def integers(i, u):
-    return i // 7, i % 5, i << 3, i & 12, u * u, ~u, cnp.cumprod(i), i @ i, cnp.sqrt(u)
 
 
 def bools(a, b):
