@@ -372,7 +372,10 @@ class defined_writes(torch.overrides.TorchFunctionMode):
                 if isinstance(other, torch.Tensor) and _overlaps_elsewhere(target, other):
                     raise Undefined
         result = function(*args, **kwargs)
-        if getattr(result, "requires_grad", False) and any(map(_is_left_elsewhere, args)):
+        # Only where gradients are recorded: PyTorch refuses to tell the `grad_fn` of some views
+        # that `no_grad` made, and what it refuses here the program does not ask.
+        is_recorded = torch.is_grad_enabled() and getattr(result, "requires_grad", False)
+        if is_recorded and any(map(_is_left_elsewhere, args)):
             raise Undefined
         return result
 

@@ -233,7 +233,11 @@ Tensor multilabel_margin_loss(const Tensor& given_x, const Tensor& target, Reduc
 
 Tensor ctc_loss(const Tensor& x, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& o) {
-    return nn::ctc_loss(x, targets, input_lengths, target_lengths,
+    // PyTorch's gradient is that of the scores of which x is the log_softmax, so x's own gradient
+    // gets what log_softmax adds.
+    const Tensor logs = floating(x);
+    const Tensor scores = logs - numpy::sum(rows::exp(logs), -1, {}, true);
+    return nn::ctc_loss(ops::with_values(scores, logs), targets, input_lengths, target_lengths,
                         {o.blank, o.zero_infinity, word_of(o.reduction)});
 }
 

@@ -82,8 +82,10 @@ struct CtcOptions {
     bool zero_infinity = false;
 };
 // -log of the probability of the targets over all ways to align them. x: (time, batch, classes), or
-// without batch; targets (batch, length), or one after another. Lengths decide shapes: NotSupported
-// where they depend on a placeholder.
+// without batch; targets (batch, length), or one after another. The gradient is PyTorch's, that of
+// the scores of which x is the log_softmax: it is the derivative with respect to x where
+// nn::log_softmax made x, and else differs from it by exp(x) times the loss's gradient. Lengths
+// decide shapes: NotSupported where they depend on a placeholder.
 [[nodiscard]] Tensor ctc_loss(const Tensor& x, const Tensor& targets, const Tensor& input_lengths,
                               const Tensor& target_lengths, const CtcOptions& options = {});
 

@@ -109,6 +109,11 @@ Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
     return Ref<Cell>(new Cell(std::move(tensor), {}, {}, std::move(region)));
 }
 
+Ref<Cell> Cell::make_in_order_of(const Cell& other, Tensor tensor) {
+    const ir::Shape& shape = other.type().shape;
+    return make(std::move(tensor), elementwise_strides(shape, {{shape, other.strides()}}));
+}
+
 Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent, std::optional<Region> region) {
     if (!region) region = region_through(parent->tensor(), parent->region(), tensor);
     if (!region) return {};

@@ -57,6 +57,8 @@ class Cell : public Counted<Cell> {
   public:
     // Its memory is row-major, unless strides are given that say otherwise.
     static Ref<Cell> make(Tensor tensor, std::optional<Strides> strides = {});
+    // For a tensor of another cell's shape: its axes follow each other in memory as they do there.
+    static Ref<Cell> make_in_order_of(const Cell& other, Tensor tensor);
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
     // Null where NumPy would copy: a reshape that no strides describe. `region` says where it lies,
     // if that is known.

@@ -53,7 +53,7 @@ bool is_column_major(const ir::Shape& shape, const Strides& strides);
 
 // Of a copy in memory of its own: the steps of what is copied where its elements fill their memory,
 // in whatever order of the axes; row-major ones where there are gaps, or elements at one place.
-// PyTorch lays clones, and gradients beside their leaves, so.
+// PyTorch lays gradients beside their leaves so.
 Strides strides_of_copy(const ir::Shape& shape, const Strides& strides);
 
 // An operand of an elementwise function.

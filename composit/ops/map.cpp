@@ -214,7 +214,7 @@ std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradien
         const Expr slope = ir::scalar::pull_back(row, x, y, g, i);
         if (!slope) continue;
         Tensor lifted;
-        if (!ir::scalar::is_zero_with(g, slope)) lifted = lift(slope, values);
+        if (!slope.is_product_with(g)) lifted = lift(slope, values);
         if (!lifted) lifted = pulled_back(row, signature.operands, i, values);
         const Tensor full = broadcast_to(lifted, node.types()[0].shape);
         result[static_cast<size_t>(i)] =

@@ -1,5 +1,4 @@
 // composit's errors as NumPy's exception classes, with the user's line at the end of the message.
-#include "anywhere.h"
 #include "arguments.h"
 #include "bindings.h"
 #include "composit/base/assertion_error.h"
@@ -159,13 +158,6 @@ void bind_errors(nb::module_& module) {
             return function(*args, **kwargs);
         },
         "function(*args, **kwargs) in the state that bound functions run in (arguments.cpp).");
-    module.def(
-        "called_in_operation",
-        [](const nb::object& function, const nb::args& args, const nb::kwargs& kwargs) {
-            const ArraysLieAnywhere anywhere;
-            return function(*args, **kwargs);
-        },
-        "The same, where arrays that become constants are the operation's own: they lie anywhere.");
     module.def("integer", &integer_from, nb::arg().none());
     module.def(
         "integers", [](nb::handle value) { return tuple_from(integers_from(value)); },

@@ -98,10 +98,9 @@ std::vector<Tensor> constants_of(const std::vector<Tensor>& tensors,
     return constants;
 }
 
-nb::list materialized(const std::vector<Tensor>& tensors, const execute::Options& options) {
-    nb::list made;
-    for (const Tensor& constant : constants_of(tensors, options)) made.append(wrap_copy(constant));
-    return made;
+nb::object materialized(const LazyTensor& tensor, const execute::Options& options) {
+    Tensor constant = constants_of({tensor.tensor()}, options)[0];
+    return wrap_cell(Cell::make_in_order_of(*tensor.cell(), std::move(constant)));
 }
 
 // Counts the runs: a program that ran often enough is compiled meanwhile.
@@ -198,6 +197,14 @@ nb::object program_of(nb::handle trace, StateObject* state, const std::vector<in
     return program;
 }
 
+// A value in memory of its own, as results that were made by structure lie there.
+nb::object laid_as(nb::object value, PyObject* like) {
+    if (!like) return value;
+    const Cell& cell = *content_of<LazyTensor>(like).cell();
+    if (cell.is_row_major()) return value;
+    return wrap_cell(Cell::make(content_of<LazyTensor>(value).tensor(), cell.strides()));
+}
+
 // Gives results at places their values.
 template <class ValueAt>
 void set_values(const TraceObject* trace, const std::vector<int64_t>& places, ValueAt&& value_at) {
@@ -206,7 +213,7 @@ void set_values(const TraceObject* trace, const std::vector<int64_t>& places, Va
             PyList_GET_ITEM(trace->tensors, static_cast<Py_ssize_t>(places[i]))));
         if (held.is_none()) continue;
         TensorObject* const tensor = as_tensor(held);
-        put(tensor->lazy, value_at(i));
+        put(tensor->lazy, laid_as(value_at(i), tensor->like));
         drop(tensor->like);
         drop(tensor->trace);
     }
@@ -439,8 +446,9 @@ void bind_materializing(nb::module_& module) {
     module.def(
         "own_constant", [](const Tensor& constant) { return wrap_copy(eager::own_node(constant)); },
         nb::arg("constant"), "Another constant with the same values.");
-    module.def("materialized", materialized, nb::arg("tensors"), nb::arg("options"),
-               "Constants of the tensors' values, where those lie; their nodes keep the values.");
+    module.def("materialized", materialized, nb::arg("tensor"), nb::arg("options"),
+               "A constant of a tensor's values, on its device, whose axes follow each other in "
+               "memory as the tensor's do; the tensor's node keeps the values.");
     module.def("restart_trace", restart_trace, "A new trace begins.");
 }
 

@@ -285,10 +285,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "copied_in_order",
         [](const LazyTensor& self) {
-            const ir::Shape& shape = self.type().shape;
-            eager::Strides strides =
-                eager::elementwise_strides(shape, {{shape, self.cell()->strides()}});
-            return wrap_cell(Cell::make(self.tensor(), std::move(strides)));
+            return wrap_cell(Cell::make_in_order_of(*self.cell(), self.tensor()));
         },
         "Another object for the same node, whose axes follow each other in memory as its own.");
     type.def_prop_ro(
@@ -313,10 +310,13 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "viewed_constant",
         [](const LazyTensor& self) -> nb::object {
-            ir::Array values = self.cell()->viewed_values();
-            return values ? wrap_copy(ir::constant(std::move(values))) : nb::none();
+            const Cell& cell = *self.cell();
+            ir::Array values = cell.viewed_values();
+            if (!values) return nb::none();
+            return wrap_cell(Cell::make_in_order_of(cell, ir::constant(std::move(values))));
         },
-        "Of a view of known values: a constant of what it shows, found without a plan; else None.");
+        "Of a view of known values: a constant of what it shows, whose axes follow each other in "
+        "memory as the view's do, found without a plan; else None.");
     type.def(
         "read_from",
         [](nb::handle self) {
@@ -338,6 +338,13 @@ void bind_tensor(nb::module_& module) {
             return wrap_cell(Cell::make(x.tensor(), strides));
         },
         "Another object for the same node, in memory of its own at steps of so many elements.");
+    module.def(
+        "laid_in_order_of",
+        [](const Tensor& x, const LazyTensor& other) {
+            return wrap_cell(Cell::make_in_order_of(*other.cell(), x));
+        },
+        "Another object for the same node, of the other's shape, in memory of its own where its "
+        "axes follow each other as the other's do.");
     module.def(
         "laid_like",
         [](const Tensor& x, const LazyTensor& like) {

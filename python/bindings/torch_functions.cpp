@@ -1,9 +1,21 @@
 // The functions of composit.torch, as Python calls them: what is known at this point of the trace
 // is recognised at once, all else goes to a function of Python's.
+#include "anywhere.h"
+#include "cell.h"
+#include "composit/base/error.h"
+#include "composit/eager/operation_strides.h"
+#include "content.h"
 #include "following.h"
 #include "function_object.h"
 #include "torch_objects.h"
 
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace composit::python {
@@ -56,6 +68,66 @@ PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject*) {
     return self;
 }
 
+bool has_own_order(nb::handle value) {
+    if (!is_tensor(value)) return false;
+    const auto& held = content_of<LazyTensor>(value);
+    const ir::Shape& shape = held.type().shape;
+    return shape.size() > 1 && !eager::is_row_major(shape, held.cell()->strides());
+}
+
+// How the results of functions lie that are not laid out as elementwise ones: in row-major order,
+// or with their axes as those of the first operand.
+enum class Order : uint8_t { rows, first };
+std::map<PyObject*, Order>& orders_of_results() {
+    static std::map<PyObject*, Order> orders;  // the functions live for ever
+    return orders;
+}
+void set_order_of_results(const nb::object& function, std::string_view order) {
+    user_check(order == "rows" || order == "first", "set_order_of_results: the order is '", order,
+               "'. 'rows' or 'first' is required.");
+    orders_of_results()[function.inc_ref().ptr()] = order == "rows" ? Order::rows : Order::first;
+}
+
+// The result of an operation over those operands, in memory as PyTorch lays it out.
+nb::object laid_out(const nb::object& function, nb::object result,
+                    const std::vector<nb::handle>& operands) {
+    if (!is_tensor(result)) return result;
+    const auto& made = content_of<LazyTensor>(result);
+    if (made.type().shape.size() < 2 || made.cell()->is_view()) return result;
+    const auto known = orders_of_results().find(function.ptr());
+    if (known != orders_of_results().end() && known->second == Order::rows)
+        return wrap_cell(eager::Cell::make(made.tensor()));
+    if (known != orders_of_results().end() && is_tensor(operands[0])) {
+        const eager::Cell& first = *content_of<LazyTensor>(operands[0]).cell();
+        if (first.type().shape == made.type().shape)
+            return wrap_cell(eager::Cell::make_in_order_of(first, made.tensor()));
+    }
+    std::vector<eager::PlacedOperand> placed;
+    for (const nb::handle operand : operands) {
+        if (!is_tensor(operand)) continue;
+        const eager::Cell& cell = *content_of<LazyTensor>(operand).cell();
+        placed.push_back({cell.tensor(), cell.strides()});
+    }
+    auto strides = eager::operation_strides(made.tensor(), placed);
+    if (!strides || *strides == made.cell()->strides()) return result;
+    return wrap_cell(eager::Cell::make(made.tensor(), std::move(strides)));
+}
+
+nb::object called_in_operation(const nb::object& function, const nb::args& arguments,
+                               const nb::kwargs& named) {
+    const ArraysLieAnywhere anywhere;
+    nb::object result = function(*arguments, **named);
+    std::vector<nb::handle> operands(arguments.begin(), arguments.end());
+    for (const auto& [name, value] : named) operands.push_back(value);
+    if (std::none_of(operands.begin(), operands.end(), has_own_order)) return result;
+    if (!nb::isinstance<nb::tuple>(result)) return laid_out(function, std::move(result), operands);
+    nb::list parts;
+    for (const nb::handle part : result)
+        parts.append(laid_out(function, nb::borrow(part), operands));
+    if (PyTuple_CheckExact(result.ptr())) return nb::tuple(parts);
+    return result.attr("_make")(parts);
+}
+
 // A function's result for a tuple and a dictionary of arguments; NotImplemented where it is
 // unknown.
 nb::object follow_call(nb::handle function, const nb::tuple& arguments, const nb::dict& named) {
@@ -90,6 +162,14 @@ void bind_torch_functions(nb::module_& module) {
         "Functions of composit.torch that this thread calls are given to `function` first, with a "
         "tuple and a dictionary of arguments: its result is theirs, unless it is NotImplemented. "
         "None: no more.");
+    module.def(
+        "called_in_operation", called_in_operation,
+        "function(*args, **kwargs), an operation of PyTorch over tensors: arrays that become "
+        "constants are its own and lie anywhere, and its result lies in memory as PyTorch's.");
+    module.def("set_order_of_results", set_order_of_results, nb::arg("function"), nb::arg("order"),
+               "How the results lie of a function that called_in_operation calls, where no "
+               "elementwise operation makes them: 'rows', in row-major order, or 'first', with "
+               "their axes as those of the first operand. ValueError: another order.");
     module.def("follow", follow_call, nb::arg("function"), nb::arg("arguments"), nb::arg("named"),
                "An operation's result where it is known at this point of the trace; else "
                "NotImplemented.");

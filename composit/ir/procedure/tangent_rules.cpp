@@ -75,7 +75,7 @@ class Rule {
             case Op::nextafter: return t(0);
             case Op::select: {
                 const DType dtype = expr_.dtype();
-                if (scalar::is_zero_with(x(1), expr_)) return of_product_zero_with_factor();
+                if (expr_.is_product_with(x(1))) return of_product_zero_with_factor();
                 return select(x(0), t(1) ? t(1) : zero(dtype), t(2) ? t(2) : zero(dtype));
             }
             case Op::cast: return Expr::cast(t(0), expr_.dtype());
@@ -108,7 +108,7 @@ class Rule {
     // factor is.
     Expr unless_zero(size_t operand, const Expr& factor, const Expr& product) const {
         if (!infinite_[operand] || factor.op() == Op::constant) return product;
-        return select(equal(factor, 0), factor, product);
+        return Expr::product_with(factor, product);
     }
 
     // Of a product that is 0 where its factor is: the product's, also there, unless the factor

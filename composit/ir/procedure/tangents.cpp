@@ -332,10 +332,10 @@ Procedure pulled_back(const Procedure& procedure, const std::string& name,
             Expr total;
             for (size_t r = 0; r < results.size(); ++r)
                 if (const Expr& tangent = tangents[results[r]][d])
-                    total = sum(total, is_infinite[results[r]]
-                                           ? select(equal(received[r], 0), received[r],
-                                                    times(received[r], tangent))
-                                           : scalar::times_slope(received[r], tangent));
+                    total = sum(total,
+                                is_infinite[results[r]]
+                                    ? Expr::product_with(received[r], times(received[r], tangent))
+                                    : scalar::times_slope(received[r], tangent));
             values.push_back(total ? total : zero(procedure.variables[parameters[d]].dtype));
         }
         return values;

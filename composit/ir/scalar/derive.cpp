@@ -209,8 +209,8 @@ class Derivation {
             }
             case Op::nextafter: return add(a, g);
             case Op::select:
-                // A product that is 0 where its factor is, is that product, also where it is 0.
-                if (is_zero_with(b, expr)) return add(expr.operand(2), g);
+                // Such a product is a product, also where it is 0.
+                if (expr.is_product_with(b)) return add(expr.operand(2), g);
                 add(b, masked(a, g));
                 return add(expr.operand(2), select(a, 0.0, g));
             case Op::cast:
@@ -232,12 +232,7 @@ Expr times_slope(const Expr& g, const Expr& slope) {
     if (g.op() == Op::constant || is_complex(g.dtype()) || is_complex(slope.dtype()) ||
         !has_poles(slope))
         return times(g, slope);
-    return select(equal(g, 0), g, times(g, slope));
-}
-
-bool is_zero_with(const Expr& g, const Expr& product) {
-    return product.op() == Op::select && product.operand(0).op() == Op::equal &&
-           product.operand(0).operand(0) == g && product.operand(1) == g;
+    return Expr::product_with(g, times(g, slope));
 }
 
 std::vector<Expr> derive(const Expr& result, int argument_count) {

@@ -265,6 +265,17 @@ Expr Expr::named(std::string name) const {
     return result;
 }
 
+Expr Expr::product_with(const Expr& factor, const Expr& product) {
+    const Expr is_zero = make(Op::equal, {factor, constant(factor.dtype(), 0)});
+    Expr result = make(Op::select, {is_zero, factor, product});
+    const_cast<ExprNode*>(result.node_.get())->bits = {1, 0};
+    return result;
+}
+
+bool Expr::is_product_with(const Expr& factor) const {
+    return op() == Op::select && node_->bits[0] == 1 && operand(1) == factor;
+}
+
 // ----- reading
 
 Op Expr::op() const { return node_->op; }

@@ -107,7 +107,7 @@ struct ExprNode : Counted<ExprNode> {
     Op op = Op::constant;
     DType dtype = DType::float32;
     std::vector<Expr> operands;
-    Bits bits{};  // constant: its value; argument, loop: its index
+    Bits bits{};  // constant: its value; argument, loop: its index; select: 1 of product_with
     std::string name;
     std::shared_ptr<const Row> row;                  // call
     std::shared_ptr<const std::vector<Bits>> table;  // lookup
@@ -139,6 +139,11 @@ class Expr {
     static Expr lookup(std::shared_ptr<const std::vector<Bits>> table, DType dtype, Expr index);
     // The row's type rule decides the result; operands are cast to the dtypes that it asks for.
     static Expr call(std::shared_ptr<const Row> row, std::vector<Expr> operands);
+
+    // select(factor == 0, factor, product), which is told from a choice of the program's: a product
+    // that is 0 where its factor is, even where the rest is infinite, and is derived as a product.
+    static Expr product_with(const Expr& factor, const Expr& product);
+    bool is_product_with(const Expr& factor) const;
 
     // Value `index` of the state that the loop leaves when it starts from `initial`.
     static Expr loop(std::shared_ptr<const Loop> loop, std::vector<Expr> initial, int index);

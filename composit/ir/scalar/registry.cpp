@@ -207,7 +207,7 @@ Pullback make_pullback(const RowRef& row, const Signature& signature, int operan
     made.types = [used](std::string_view, const std::vector<DType>&) { return used; };
     made.value = [body](const std::vector<Expr>& x) { return substitute({body}, x)[0]; };
     const int last = made.arity - 1;
-    if (is_zero_with(arguments.back(), body))
+    if (body.is_product_with(arguments.back()))
         made.pullback = [body, last](const std::vector<Expr>& x, const Expr&, const Expr& g,
                                      int operand) {
             if (operand == last) {
@@ -218,7 +218,7 @@ Pullback make_pullback(const RowRef& row, const Signature& signature, int operan
             // Of the product alone, as it is 0 wherever g is.
             const Expr slope = derive(body.operand(2), last + 1)[static_cast<size_t>(operand)];
             if (!slope) return Expr();
-            return select(equal(x.back(), 0), x.back(), g * substitute({slope}, x)[0]);
+            return Expr::product_with(x.back(), g * substitute({slope}, x)[0]);
         };
     result.row = std::make_shared<const Row>(std::move(made));
     return result;

@@ -54,6 +54,7 @@ bool same_node(const Expr& a, const Expr& b) {
     if (a.op() != b.op() || a.dtype() != b.dtype() || a.operands().size() != b.operands().size())
         return false;
     switch (a.op()) {
+        case Op::select: return a.is_product_with(a.operand(1)) == b.is_product_with(b.operand(1));
         case Op::constant: return a.bits() == b.bits();
         case Op::argument: return a.index() == b.index();
         case Op::call: return a.row() == b.row();

@@ -72,6 +72,12 @@ def wrapped(lazy: LazyTensor, is_gradient: bool = False) -> Any:
 _new = object.__new__
 
 
+def laid_as(lazy: Any, input: Any) -> Any:
+    """In memory where its axes follow each other as the tensor's do, which has the same shape."""
+    like = input._seen
+    return lazy if like.is_contiguous_in(False) else _core.laid_in_order_of(lazy, like)
+
+
 def _collect(value: Any, found: list[Any]) -> None:
     if isinstance(value, TensorBase):
         found.append(value)
@@ -338,9 +344,13 @@ def lifted(function: Callable[..., Any], name: str, is_view: bool = False) -> An
 def define(
     function: Callable[..., Any], name: str, *, is_view: bool = False, is_function: bool = True,
     is_method: bool = True, is_neural: bool = False, is_inplace: bool = False,
-    doc: str | None = None,
+    doc: str | None = None, order: str | None = None,
 ) -> Any:  # fmt: skip
-    """Makes a function over LazyTensors one of torch's, under a name."""
+    """Makes a function over LazyTensors one of torch's, under a name. Its results lie in memory in
+    row-major order (`order` "rows"), with their axes as those of the first operand ("first"), or
+    as composit/eager/operation_strides.h says."""
+    if order is not None:
+        _core.set_order_of_results(function, order)
 
     over_tensors = lifted(function, name, is_view)
     functools.update_wrapper(over_tensors, function)
@@ -372,14 +382,14 @@ def enter(
 
 def torch_function(
     *names: str, is_view: bool = False, is_function: bool = True, is_method: bool = True,
-    is_neural: bool = False, is_inplace: bool = False,
+    is_neural: bool = False, is_inplace: bool = False, order: str | None = None,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """Makes a function over LazyTensors these functions and methods of torch."""
 
     def add(function: Any) -> Any:
         for name in names or (function.__name__.strip("_"),):
             define(function, name, is_view=is_view, is_function=is_function, is_method=is_method,
-                   is_neural=is_neural, is_inplace=is_inplace)  # fmt: skip
+                   is_neural=is_neural, is_inplace=is_inplace, order=order)  # fmt: skip
         return function
 
     return add

@@ -220,7 +220,7 @@ class Trace(_core.TraceFields):
         self.is_built = True
         self.lazies = [None] * len(self.tensors)
         for number, lazy in zip(self.bound_places, self.bound):
-            self.lazies[number] = lazy.copied()
+            self.lazies[number] = lazy.copied_in_order()
         token = errstate.begin()
         before = _core.set_site(0)
         try:
@@ -278,7 +278,7 @@ class Trace(_core.TraceFields):
             if lazy is None:
                 if not parts.materializing.sees_values(tensor):
                     parts.materializing.materialize(tensor)
-                lazy = _core.materialized([tensor._lazy], _usual_options())[0]
+                lazy = _core.materialized(tensor._lazy, _usual_options())
             code = leaf_type(lazy)
         if code < 0 or not self.is_open:
             return False
@@ -288,7 +288,7 @@ class Trace(_core.TraceFields):
         tensor._mark, tensor._place = self.mark, number
         self.tensors.append(tensor)
         if self.is_built:
-            self.lazies.append(lazy.copied())
+            self.lazies.append(lazy.copied_in_order())
         self.records.append(tensor if is_recorded else None)
         if is_recorded:
             _core.note_reading(tensor, lazy)

@@ -150,3 +150,27 @@ def test_second_derivatives_where_a_factor_is_zero(function, at):
         for j, (c, d) in enumerate(((1.0, 0.0), (0.0, 1.0))):
             twice_forward = kernel.jvp.jvp(x, y, a, b, c, d, 0.0, 0.0)
             np.testing.assert_allclose(twice_forward, hessian[k][j], rtol=1e-6, atol=1e-8)
+
+
+def zero_kept(x: float, y: float) -> float:
+    return x if x == 0.0 else x * y
+
+
+def two_kept(x: float, y: float) -> float:
+    return x if x == 2.0 else x * x * y
+
+
+@pytest.mark.parametrize(
+    "function, at, expected",
+    [
+        (zero_kept, (0.0, 3.0), (1.0, 0.0)),
+        (zero_kept, (2.0, 3.0), (3.0, 2.0)),
+        (two_kept, (2.0, 3.0), (1.0, 0.0)),
+        (two_kept, (1.0, 3.0), (6.0, 1.0)),
+    ],
+)
+def test_a_choice_is_no_product(function, at, expected):
+    """A value that the program keeps where it equals a number is chosen there: the slope is 1."""
+    kernel, (x, y) = knossos.register(function), at
+    assert kernel.grad(x, y) == expected
+    assert (kernel.jvp(x, y, 1.0, 0.0), kernel.jvp(x, y, 0.0, 1.0)) == expected

@@ -96,3 +96,52 @@ def test_out_that_is_resized_lies_as_the_result():
         return out.stride(), kept.stride()
 
     assert outcome(ours) == outcome(torch)
+
+
+LAID = {
+    "clamp": lambda t, x, y: x.clamp(0.1, 0.4), "relu": lambda t, x, y: t.relu(x),
+    "gelu": lambda t, x, y: t.nn.functional.gelu(x), "long": lambda t, x, y: x.long(),
+    "double": lambda t, x, y: x.double(), "sinc": lambda t, x, y: t.sinc(x),
+    "softplus": lambda t, x, y: t.nn.functional.softplus(x), "xlogy": lambda t, x, y: t.xlogy(x, y),
+    "sub": lambda t, x, y: x - y, "other first": lambda t, x, y: y - x,
+    "where": lambda t, x, y: t.where(x > 0.3, x, y), "lerp": lambda t, x, y: t.lerp(x, y, 0.3),
+    "masked": lambda t, x, y: x.masked_fill(x > 0.3, 1.0), "row": lambda t, x, y: x + y[0, 0],
+    "column": lambda t, x, y: x[:, :, :1] * x, "dropout": lambda t, x, y: t.dropout(x, 0.3, True),
+    "softmax": lambda t, x, y: x.softmax(0), "tril": lambda t, x, y: x.tril(),
+    "normalize": lambda t, x, y: t.nn.functional.normalize(x), "sort": lambda t, x, y: x.sort()[0],
+    "ones_like": lambda t, x, y: t.ones_like(x), "rand_like": lambda t, x, y: t.rand_like(x),
+    "full_like": lambda t, x, y: t.full_like(x, 2.0), "flip": lambda t, x, y: x.flip(0),
+    "cumsum": lambda t, x, y: x.cumsum(0), "clone": lambda t, x, y: x.clone(),
+    "contiguous": lambda t, x, y: x.contiguous(), "ceil": lambda t, x, y: x.long().ceil(),
+    "alias_copy": lambda t, x, y: t.alias_copy(x), "real": lambda t, x, y: x.real,
+    "one_hot":
+    lambda t, x, y: t.nn.functional.one_hot(x.long()), "logsigmoid":
+    lambda t, x, y: t.nn.functional.logsigmoid(x), "isreal": lambda t, x, y: x.isreal(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)], ids=["whole", "with gaps"])
+@pytest.mark.parametrize("name", LAID)
+def test_results_lie_as_pytorchs(name, part):
+    """However often the operations are met: with nodes, learnt, and by structure."""
+
+    def outcome(t):
+        strides = []
+        for _ in range(3):
+            values = t.linspace(0.0, 1.0, 24).reshape(2, 3, 4)
+            turned, rows = values.permute(2, 0, 1)[part], values.reshape(4, 2, 3)[part]
+            x = turned + 0.0
+            made = LAID[name](t, x, rows)
+            strides.append((x.stride(), made.stride(), LAID[name](t, turned, rows).stride()))
+        return strides
+
+    assert outcome(ours) == outcome(torch)
+
+
+def test_a_result_that_lies_otherwise_is_copied_by_reshape():
+    def outcome(t):
+        x = t.arange(6.0).reshape(2, 3).t().clamp(1, 4)
+        x.reshape(-1)[0] = 9.0
+        return x.tolist()
+
+    assert outcome(ours) == outcome(torch)

@@ -95,3 +95,19 @@ def test_errors_name_the_function_that_was_called(name):
         RuntimeError, match=rf"^{name.split()[0]}_?: .*test_torch_loss_targets\.py:"
     ):
         MISMATCHED[name](torch, torch.ones(2), torch.ones(3))
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_ctc_of_any_numbers(reduction):
+    """PyTorch's gradient is that of the scores, whatever made the logarithms."""
+
+    def outcome(t):
+        scores = t.linspace(-2.0, 1.5, 60, dtype=t.float64).sin().reshape(5, 3, 4)
+        x = scores.clone().requires_grad_()
+        targets, times, lengths = t.tensor([[1, 2], [2, 2], [3, 1]]), t.tensor([5, 4, 2]), [2, 2, 1]
+        loss = t.nn.functional.ctc_loss(x, targets, times, t.tensor(lengths), reduction=reduction)
+        loss.sum().backward()
+        return loss.tolist(), x.grad.tolist()
+
+    for found, expected in zip(outcome(torch), outcome(peer), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)

@@ -413,7 +413,7 @@ for _name, _shown in {
 
 @operator("real")
 def _real(self):
-    return _core.numpy.real_of(self)
+    return _core.numpy.real_of(self) if self.dtype.kind == "c" else self
 
 
 @operator("imag")

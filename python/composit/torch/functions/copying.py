@@ -36,10 +36,16 @@ def _viewed(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any
     return calling.methods["view" if is_of_dtype else "reshape"](input, *shape)
 
 
+def _in_rows(x: Any) -> Any:
+    """A copy in row-major order."""
+    return x.clone(memory_format=dtypes.contiguous_format)
+
+
 def _copy_of(name: str, view: Any) -> None:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         made = view(input, *args, **kwargs)
-        return tuple(x.clone() for x in made) if isinstance(made, tuple) else made.clone()
+        copies = [_in_rows(x) for x in (made if isinstance(made, tuple) else (made,))]
+        return tuple(copies) if isinstance(made, tuple) else copies[0]
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name.removesuffix('_copy')}, in memory of its own."
@@ -104,7 +110,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 calling.functions["can_cast"] = can_cast
 
 
-@torch_function("fill", is_method=False)
+@torch_function("fill", is_method=False, order="first")
 def _fill(input: Any, value: Any) -> Any:
     """A tensor of one value, of another one's shape and dtype."""
     return cnp.astype(cnp.broadcast_to(cnp.asarray(value), tuple(input.shape)), input.dtype)

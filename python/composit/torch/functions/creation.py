@@ -92,7 +92,8 @@ def _full(name: str, value: float) -> None:
         requires_grad: bool = False, memory_format: Any = None,
     ) -> Any:  # fmt: skip
         to = (dtype or input.dtype).numpy
-        return _made(_of_one_value((tuple(input.shape),), value, to), requires_grad)
+        made = _of_one_value((tuple(input.shape),), value, to)
+        return _made(calling.laid_as(made, input), requires_grad)
 
     def new(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
@@ -132,10 +133,8 @@ def full_like(
     requires_grad: bool = False, memory_format: Any = None, layout: Any = None,
 ) -> Any:  # fmt: skip
     """A tensor of one value, of another one's shape and dtype."""
-    return full(
-        input.shape, fill_value, dtype=dtype or input.dtype, device=device,
-        requires_grad=requires_grad,
-    )  # fmt: skip
+    made = full(input.shape, fill_value, dtype=dtype or input.dtype, device=device)
+    return _made(calling.laid_as(made._lazy, input), requires_grad)
 
 
 def _new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:

@@ -53,7 +53,7 @@ for _name in ("scatter_add", "index_add", "index_copy"):
 _along("index_fill", "index_fill.int_Scalar", is_inplace=True)
 for _name in ("take", "take_along_dim"):
     define(function_of(_name), _name)
-define(function_of("slice_scatter"), "slice_scatter")
+define(function_of("slice_scatter"), "slice_scatter", order="first")
 define(function_of("select_scatter"), "select_scatter")
 
 

@@ -80,7 +80,7 @@ def _isneginf(input: Any) -> Any:
     return cnp.isneginf(input)
 
 
-@torch_function("isreal")
+@torch_function("isreal", order="first")
 def _isreal(input: Any) -> Any:
     return cnp.isreal(input)
 
@@ -235,7 +235,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return function_of("where.self")(condition, input, other)
 
 
-@torch_function("masked_fill", is_inplace=True)
+@torch_function("masked_fill", is_inplace=True, order="rows")
 def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """value where the mask is true, else input."""
     return function_of("masked_fill.Scalar")(input, mask, value)
@@ -269,7 +269,7 @@ def _row_major(input: Any) -> Any:
 
 
 _clone_in_order = define(_copied, "clone", is_function=False, is_method=False)
-_clone_row_major = define(_row_major, "clone", is_function=False, is_method=False)
+_clone_row_major = define(_row_major, "clone", is_function=False, is_method=False, order="rows")
 
 
 def clone(input: Any, *, memory_format: Any = None) -> Any:

@@ -183,7 +183,8 @@ def _floats(name: str, draw: Any) -> None:
         input: Any, *, generator: Any = None, dtype: Any = None, layout: Any = None,
         device: Any = None, requires_grad: bool = False, memory_format: Any = None,
     ) -> Any:  # fmt: skip
-        return _made(drawn(draw, input.shape, dtype or input.dtype, generator), requires_grad)
+        made = drawn(draw, input.shape, dtype or input.dtype, generator)
+        return _made(calling.laid_as(made, input), requires_grad)
 
     function.__doc__ = f"Draws: {name}."
     like.__doc__ = f"Draws, of another tensor's shape and dtype: {name}."

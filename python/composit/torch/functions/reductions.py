@@ -154,13 +154,13 @@ def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dt
     return function_of("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
 
 
-@torch_function("softmax", is_neural=True)
+@torch_function("softmax", is_neural=True, order="rows")
 def _softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(x) / sum(exp(x)) along a dimension."""
     return function_of("softmax.int")(input, _implicit(input, dim), dtype=dtype or input.dtype)
 
 
-@torch_function("log_softmax", is_neural=True)
+@torch_function("log_softmax", is_neural=True, order="rows")
 def _log_softmax(
     input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Any:
@@ -168,7 +168,7 @@ def _log_softmax(
     return function_of("log_softmax.int")(input, _implicit(input, dim), dtype=dtype or input.dtype)
 
 
-@torch_function("softmin", is_neural=True, is_function=False, is_method=False)
+@torch_function("softmin", is_neural=True, is_function=False, is_method=False, order="rows")
 def _softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     return function_of("softmin.int")(input, _implicit(input, dim), dtype=dtype or input.dtype)
 

@@ -256,10 +256,11 @@ def _tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
 for _name, _dim in {"hsplit": 1, "vsplit": 0, "dsplit": 2}.items():
 
     @torch_function(_name, is_view=True)
-    def _(input: Any, indices_or_sections: Any, _dim: int = _dim) -> Any:
+    def _(input: Any, indices_or_sections: Any, *more_indices: Any, _dim: int = _dim) -> Any:
         """Parts along the dimension that the name says."""
         dim = 0 if _dim == 1 and input.ndim == 1 else _dim
-        return _tensor_split(input, indices_or_sections, dim)
+        given = (indices_or_sections, *more_indices) if more_indices else indices_or_sections
+        return _tensor_split(input, given, dim)
 
 
 @torch_function("unbind", is_view=True)
@@ -409,7 +410,7 @@ def _triangle(name: str) -> None:
             raise runtime_error(f"{name}: input tensor must have at least 2 dimensions")
         return function(input, diagonal)
 
-    define(checked, name, is_inplace=True)
+    define(checked, name, is_inplace=True, order="rows")
 
 
 _triangle("tril")

@@ -10,18 +10,18 @@ from composit.torch.calling import torch_function
 from composit.torch.named_results import pair
 
 
-@torch_function("sort")
+@torch_function("sort", order="first")
 def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Sorted along a dimension, and where the elements were."""
     return pair("sort")(*function_of("sort")(input, dim, descending))
 
 
-@torch_function("msort")
+@torch_function("msort", order="first")
 def _msort(input: Any) -> Any:
     return function_of("sort")(input, 0, False)[0]
 
 
-@torch_function("argsort")
+@torch_function("argsort", order="first")
 def _argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The places of the sorted elements."""
     return function_of("argsort")(input, dim, descending)

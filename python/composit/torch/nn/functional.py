@@ -26,7 +26,8 @@ _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural"
 for _name in ("relu", "sigmoid", "tanh"):
     calling.neural[_name] = calling.functions[_name]
 for _name in ("silu", "gelu", "glu", "hardshrink", "softshrink", "softplus", "log_sigmoid"):
-    define(function_of(_name), "logsigmoid" if _name == "log_sigmoid" else _name, **_neural)
+    order = "rows" if _name == "log_sigmoid" else None
+    define(function_of(_name), "logsigmoid" if order else _name, order=order, **_neural)
 
 
 def _in_place_option(name: str, function: Any, options: int, is_function: bool = False) -> None:
@@ -220,7 +221,7 @@ def embedding(
 calling.neural["embedding"] = embedding
 
 
-@torch_function("one_hot", is_function=False, is_method=False, is_neural=True)
+@torch_function("one_hot", is_function=False, is_method=False, is_neural=True, order="rows")
 def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """1 where the class is, of dtype int64."""
     if num_classes < 0:
