@@ -44,8 +44,10 @@ Tensor upsample(const Tensor& x, const std::vector<int64_t>& size,
 Tensor interpolate(const Tensor& x, const std::vector<int64_t>& size,
                    const std::vector<double>& given, const ResizeOptions& options, bool recompute) {
     const int64_t count = x.rank() - 2;
-    user_check(!size.empty() || !given.empty(), "either size or scale_factor should be defined");
-    user_check(size.empty() || given.empty(), "only one of size or scale_factor should be defined");
+    user_check<PyTorchValueError>(!size.empty() || !given.empty(),
+                                  "either size or scale_factor should be defined");
+    user_check<PyTorchValueError>(size.empty() || given.empty(),
+                                  "only one of size or scale_factor should be defined");
     const int64_t needed = axes_of(options.mode, count);
     user_check<NotSupported>(needed == count, "Got ", x.rank(), "D input, but ", options.mode,
                              " mode needs ", needed + 2, "D input");

@@ -5,6 +5,7 @@
 #include "composit/aten/images.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
+#include "composit/base/error.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/sorting.h"
@@ -30,6 +31,10 @@ Results along(const Tensor& x, const Tensor& place, int64_t dim, bool keepdim) {
 }  // namespace
 
 Results mode(const Tensor& given, int64_t dim, bool keepdim) {
+    const int64_t axis = dim < 0 ? dim + given.rank() : dim;
+    user_check<IndexError>(
+        axis < 0 || axis >= given.rank() || given.shape()[static_cast<size_t>(axis)] != 0,
+        "mode(): Expected reduction dim ", axis, " to have non-zero size.");
     const Tensor x = numpy::moveaxis(given, dim, -1);
     const Tensor same = rows::equal(numpy::expand_dims(x, -1), numpy::expand_dims(x, -2));
     const Tensor count = numpy::sum(ops::astype(same, DType::int64), -1);

@@ -24,6 +24,10 @@ class ValueError : public Error {
 class VerbatimValueError : public ValueError {
     using ValueError::ValueError;
 };
+// A ValueError of PyTorch's own, where its operations turn other ValueErrors into RuntimeErrors.
+class PyTorchValueError : public ValueError {
+    using ValueError::ValueError;
+};
 class TypeError : public Error {
     using Error::Error;
 };

@@ -21,6 +21,7 @@ namespace nb = nanobind;
 // Classes of composit.errors that Python and NumPy have no name for.
 PyObject* not_supported = nullptr;
 PyObject* internal_error = nullptr;
+PyObject* pytorch_value_error = nullptr;
 
 PyObject* make_class(nb::module_& module, const char* name, PyObject* base, const char* doc) {
     const std::string full_name = std::string("composit.errors.") + name;
@@ -64,6 +65,8 @@ void translate_known(const std::exception_ptr& pointer) {
         raise(numpy_class("numpy.exceptions", "AxisError"), error);
     } catch (const LinAlgError& error) {
         raise(numpy_class("composit._linear_algebra_error", "LinAlgError"), error);
+    } catch (const PyTorchValueError& error) {
+        raise(pytorch_value_error, error);
     } catch (const VerbatimValueError& error) {
         raise_with_note(PyExc_ValueError, error);
     } catch (const ValueError& error) {
@@ -144,6 +147,10 @@ void bind_errors(nb::module_& module) {
                    "Something that composit does not do, or not yet; the message names it.");
     internal_error = make_class(module, "InternalError", PyExc_RuntimeError,
                                 "A bug in composit, not in the program that met it.");
+    pytorch_value_error =
+        make_class(module, "PyTorchValueError", PyExc_ValueError,
+                   "What an operation raises where PyTorch raises ValueError: other ValueErrors of "
+                   "operations are RuntimeErrors, which PyTorch's are.");
     nb::register_exception_translator(translate);
     runtime::set_interrupt_check(is_interrupted);
     module.def("user_location", [] {

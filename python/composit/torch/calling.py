@@ -16,6 +16,7 @@ from composit._core import (
     LazyScalar,
     LazyTensor,
     NotSupported,
+    PyTorchValueError,
     record_name,
     runtime_error,
     type_error,
@@ -50,11 +51,6 @@ class Above:
 
     recorded: Callable[..., Any]  # an operation as a trace's next one (recording.py)
     on_one_device: Callable[..., Any]  # operands that lay on several devices (moving.py)
-
-
-class PyTorchsValueError(ValueError):
-    """What an operation raises where PyTorch raises ValueError: other ValueErrors of operations are
-    RuntimeErrors, which PyTorch's are."""
 
 
 above = Above()
@@ -215,7 +211,7 @@ def call_now(
     except ValueError as error:
         if isinstance(error, IndexError):
             raise IndexError(str(error)) from None
-        if isinstance(error, PyTorchsValueError):
+        if isinstance(error, PyTorchValueError):
             raise ValueError(str(error)) from None
         raise RuntimeError(str(error)) from None
     except RuntimeError as error:

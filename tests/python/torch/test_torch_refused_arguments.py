@@ -43,8 +43,30 @@ CASES = {
     "the largest along nothing": lambda t: t.ones(2, 0).max(1),
     "a matrix without an inverse": lambda t: t.linalg.inv(t.zeros(2, 2)).tolist(),
     "a matrix that is not positive": lambda t: t.linalg.cholesky(-t.eye(2)).tolist(),
+    "rows by floats": lambda t: t.nn.functional.embedding(t.tensor([0.0]), t.ones(3, 2)),
+    "rows by truths": lambda t: t.nn.functional.embedding(t.tensor([True]), t.ones(3, 2)),
+    "no new size": lambda t: t.nn.functional.interpolate(t.ones(1, 1, 4)),
+    "two new sizes": lambda t: t.nn.functional.interpolate(t.ones(1, 1, 4), 2, 2.0),
+    "the middle along nothing": lambda t: t.median(t.ones(2, 0), 1),
+    "the most frequent of nothing": lambda t: t.mode(t.ones(0)),
+    "more times than there are": lambda t: t.nn.functional.ctc_loss(
+        t.zeros(5, 1, 4), t.tensor([[1, 2]]), t.tensor([6]), t.tensor([2])
+    ),
+    "longer targets than there are": lambda t: t.nn.functional.ctc_loss(
+        t.zeros(5, 1, 4), t.tensor([[1, 2]]), t.tensor([5]), t.tensor([3])
+    ),
+    "no groups": lambda t: t.nn.Conv2d(2, 2, 3, groups=0),
+    "a length of 2.0": lambda t: t.ones(2.0),
+    "lengths of 2.5": lambda t: t.zeros((2.5, 3)),
+    "a new shape of 2.0": lambda t: t.ones(4).reshape([2.0, 2]),
+    "a view of 2.0": lambda t: t.ones(4).view(2.0, 2),
+    "repeated 2.0 times": lambda t: t.ones(4).repeat(2.0),
+    "draws of 2.0": lambda t: t.randn(2.0),
+    "2.0 features": lambda t: t.nn.Linear(2.0, 3),
+    "an odd number of widths": lambda t: t.nn.functional.pad(t.ones(3), (1,)),
+    "nothing one after the other": lambda t: t.cat([]),
 }
-KINDS = (IndexError, ValueError, AssertionError, RuntimeError)
+KINDS = (IndexError, ValueError, AssertionError, RuntimeError, TypeError)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -99,3 +121,8 @@ def test_the_implementation_of_attention_can_be_chosen():
             from_module.sdpa_kernel("math").__enter__()
     for mine, wanted in zip(values[1][0], values[0][0]):
         assert mine == pytest.approx(wanted)
+
+
+def test_the_middle_of_nothing():
+    for t in (theirs, ours):
+        assert t.isnan(t.median(t.ones(0)))

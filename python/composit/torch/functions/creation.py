@@ -34,9 +34,9 @@ _most_kept_elements = 4096  # on a device, whose memory is for those who hold it
 
 
 @functools.lru_cache(512)
-def _filled(size: Any, kind: str, value: Any, to: Any, place: str | None) -> Any:
+def _filled(lengths: Any, kind: str, value: Any, to: Any, place: str | None) -> Any:
     """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
-    return _placed(cnp.full(lengths_of(size), value, to), place)
+    return _placed(cnp.full(lengths, value, to), place)
 
 
 @functools.lru_cache(128)
@@ -47,15 +47,12 @@ def _counted(start: int, end: int, step: int, to: Any, place: str | None) -> Any
 
 def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     """A LazyTensor of one value. Kept by type and value: -0.0 is equal to 0.0, and NaN to none."""
-    kind, place = type(value), present_name()
-    if place is not None and place != "cpu" and math.prod(lengths_of(size)) > _most_kept_elements:
-        return _placed(cnp.full(lengths_of(size), value, to), place)
+    lengths, kind, place = lengths_of(size), type(value), present_name()
+    if place is not None and place != "cpu" and math.prod(lengths) > _most_kept_elements:
+        return _placed(cnp.full(lengths, value, to), place)
     if kind is int or kind is bool or (kind is float and value and value == value):
-        try:
-            return _filled(size, kind.__name__, value, to, place).copied()
-        except TypeError:  # a list in `size`; what is wrong with it is said below
-            pass
-    return _placed(cnp.full(lengths_of(size), value, to))
+        return _filled(lengths, kind.__name__, value, to, place).copied()
+    return _placed(cnp.full(lengths, value, to))
 
 
 def _function(name: str) -> Any:

@@ -208,12 +208,20 @@ def _middle(sorted_values: Any, dim: int) -> Any:
     return (sorted_values.shape[dim] - 1) // 2
 
 
+def _check_some(name: str, input: Any, dim: int) -> None:
+    if input.ndim and not input.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
 @torch_function("median")
 def _median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower of two."""
     if dim is None:
+        if not input.size:
+            return cnp.full((), cnp.nan, input.dtype)
         line = cnp.sort(cnp.reshape(input, (-1,)))
         return line[_middle(line, 0)]
+    _check_some("median", input, dim)
     order = cnp.argsort(input, axis=dim, kind="stable")
     at = (slice(None),) * (dim % input.ndim)
     middle = _middle(input, dim)

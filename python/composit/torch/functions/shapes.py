@@ -10,7 +10,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import runtime_error
+from composit._core import PyTorchValueError, runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of, integers
@@ -307,8 +307,13 @@ def _diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> 
 
 # ----- joined and repeated
 
-for _name in ("cat", "concat", "concatenate"):
-    define(function_of(_name), _name, is_method=False)
+
+@torch_function("cat", "concat", "concatenate", is_method=False)
+def _cat(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after the other along a dimension."""
+    if not tensors:
+        raise PyTorchValueError("torch.cat(): expected a non-empty list of Tensors")
+    return function_of("cat")(tensors, dim)
 
 
 @torch_function("stack", is_method=False)

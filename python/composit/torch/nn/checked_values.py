@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from composit._core import runtime_error, value_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase
@@ -56,6 +58,26 @@ def _check_classes(input: Any, num_classes: int = -1) -> None:
         _refuse("Class values must be smaller than num_classes.")
 
 
+def _check_lengths(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *_: Any, **__: Any
+) -> None:  # fmt: skip
+    def longest(lengths: Any) -> int:
+        values = _known(lengths) if isinstance(lengths, TensorBase) else lengths
+        return 0 if values is None else int(np.max(values, initial=0))
+
+    times, length = log_probs.shape[0], longest(target_lengths)
+    if longest(input_lengths) > times:
+        _refuse(
+            f"Expected input_lengths to have value at most {times}, but got value "
+            f"{longest(input_lengths)} (while checking arguments for ctc_loss)"
+        )
+    if targets.ndim == 2 and length > targets.shape[1]:
+        _refuse(
+            f"Expected tensor to have size at least {length} at dimension 1, but got size "
+            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for ctc_loss)"
+        )
+
+
 def _checked(name: str, check: Callable[..., None]) -> None:
     """Puts the check before the function of that name."""
     function = calling.neural[name]
@@ -71,3 +93,4 @@ def _checked(name: str, check: Callable[..., None]) -> None:
 _checked("binary_cross_entropy", _check_probabilities)
 _checked("multi_margin_loss", _check_target)
 _checked("one_hot", _check_classes)
+_checked("ctc_loss", _check_lengths)

@@ -11,7 +11,7 @@ import numpy as np
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import not_implemented, value_error
+from composit._core import not_implemented, runtime_error, value_error
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling, writing
 from composit.torch.calling import define, functions, torch_function
@@ -190,6 +190,11 @@ def _embedding(
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Any:  # fmt: skip
     """Rows of weight; the row padding_idx gets no gradient."""
+    if input.dtype.name not in ("int64", "int32"):
+        raise runtime_error(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {input.dtype.name} instead"
+        )
     if scale_grad_by_freq or sparse:
         raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
     if padding_idx is not None:
@@ -375,6 +380,8 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 @torch_function("pad", is_function=False, is_method=False, is_neural=True)
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
     if mode in ("reflect", "circular"):
         for i in range(len(pad) // 2):
             length, widths = input.shape[-1 - i], (pad[2 * i], pad[2 * i + 1])

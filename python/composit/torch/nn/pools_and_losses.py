@@ -7,9 +7,10 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit._core import PyTorchValueError
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling
-from composit.torch.calling import PyTorchsValueError, define, torch_function
+from composit.torch.calling import define, torch_function
 
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
 
@@ -63,7 +64,7 @@ def _number(reduction: str, size_average: bool | None = None, reduce: bool | Non
 
 def _check_sizes(name: str, input: Any, target: Any) -> None:
     if tuple(input.shape) != tuple(target.shape):
-        raise PyTorchsValueError(
+        raise PyTorchValueError(
             f"{name}: target size {tuple(target.shape)} must be the same as the input size "
             f"{tuple(input.shape)}"
         )
@@ -140,7 +141,7 @@ def _cross_entropy(
 
 def _check_batch(input: Any, target: Any) -> None:
     if input.ndim == target.ndim + 1 and input.ndim > 1 and input.shape[0] != target.shape[0]:
-        raise PyTorchsValueError(
+        raise PyTorchValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
         )

@@ -35,6 +35,8 @@ class _Convolution:
         device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
+        if groups <= 0:
+            raise value_error("groups must be a positive integer")
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
                 raise value_error(f"{name} must be divisible by groups")
