@@ -12,6 +12,11 @@
 #include <utility>
 
 namespace composit::eager {
+namespace {
+
+constexpr int64_t most_elements_of_views = 16384;
+
+}  // namespace
 
 // Whether they are there.
 bool Cell::find_elements() const {
@@ -105,7 +110,11 @@ Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
 }
 
 Ref<Cell> Cell::make_known_copy(const Cell& cell) {
-    if (!cell.find_seen() || cell.elements_->now->is_made()) return {};
+    if (!cell.find_seen()) return {};
+    // A node that was made keeps its value for all; a view's node has none, and a plan for few
+    // elements takes longer than they do.
+    const bool is_small = ir::element_count(cell.type().shape) <= most_elements_of_views;
+    if (cell.elements_->now->is_made() && !(cell.root_ && is_small)) return {};
     Array values = cell.root_ ? cell.viewed_values() : copied(cell.elements_->own);
     if (!values) return {};  // they are on a device
     return make_known(cell.elements_->now, std::move(values));

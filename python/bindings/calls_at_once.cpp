@@ -1,6 +1,8 @@
 // NumPy's functions of known arrays, as Python calls them: what is known of a call by its
 // arguments' types and numbers is computed at once (eager/function_at_once.h); all else goes to the
 // function of Python's.
+#include "calls_at_once.h"
+
 #include "arguments.h"
 #include "bindings.h"
 #include "calling.h"
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -228,11 +231,13 @@ class Replacing {
     std::vector<nb::object> objects;
 };
 
+// The function, called for placeholders.
+using Traced = std::function<nb::object(const nb::list& arguments, const nb::dict& named)>;
+
 // What the function makes of placeholders, where that tells what it makes of values: nothing where
 // it asks for these, warns, fails, or returns anything but a tensor in memory of its own.
-std::shared_ptr<const FunctionAtOnce> compiled_for(const FunctionObject* self,
-                                                   PyObject* const* values, size_t count,
-                                                   PyObject* names) {
+std::shared_ptr<const FunctionAtOnce> compiled_for(const Traced& traced, PyObject* const* values,
+                                                   size_t count, PyObject* names) {
     Replacing replacing;
     nb::list arguments;
     for (size_t i = 0; i < count; ++i) arguments.append(replacing.of(values[i]));
@@ -244,9 +249,11 @@ std::shared_ptr<const FunctionAtOnce> compiled_for(const FunctionObject* self,
     nb::object result;
     try {
         const ir::TraceScope trace;
-        result = nb::handle(self->function)(nb::handle(self->otherwise), arguments, named);
+        result = traced(arguments, named);
     } catch (nb::python_error& error) {
         if (!error.matches(PyExc_Exception)) throw;
+        return nullptr;
+    } catch (const Error&) {
         return nullptr;
     }
     const bool is_given = std::any_of(replacing.objects.begin(), replacing.objects.end(),
@@ -286,12 +293,12 @@ nb::object computed_at_once(const std::shared_ptr<const FunctionAtOnce>& functio
     return wrap_cell(Cell::make_known(std::move(now), values));
 }
 
-// Not valid where the function of Python's is to be called.
-nb::object answer(PyObject* of, PyObject* const* values, size_t count, PyObject* names) {
+// Not valid where nodes are to be made.
+nb::object answer(KnownCalls& calls, const Traced& traced, PyObject* const* values, size_t count,
+                  PyObject* names) {
     Arguments arguments;
     if (!arguments.read(values, count, names)) return {};
-    const FunctionObject* const self = as_function(of);
-    auto& known = static_cast<KnownCalls*>(self->state)->by_hash;
+    auto& known = calls.by_hash;
     const std::span<const uint64_t> words = arguments.words();
     const uint64_t hash = arguments.hash();
     auto place = known.find(hash);
@@ -306,7 +313,7 @@ nb::object answer(PyObject* of, PyObject* const* values, size_t count, PyObject*
     if (!entry.found) {
         if (entry.calls++ < calls_before || !is_of_user()) return {};
         entry.is_refused = true;  // while the function runs, which may call itself
-        std::shared_ptr<const FunctionAtOnce> made = compiled_for(self, values, count, names);
+        std::shared_ptr<const FunctionAtOnce> made = compiled_for(traced, values, count, names);
         const auto after = known.find(hash);
         if (!made || after == known.end()) return {};
         after->second.found = std::move(made);
@@ -321,7 +328,12 @@ PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* 
     try {
         const Entered entered;
         const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
-        nb::object found = answer(of, values, count, names);
+        const FunctionObject* const self = as_function(of);
+        const auto traced = [self](const nb::list& arguments, const nb::dict& named) {
+            return nb::handle(self->function)(nb::handle(self->otherwise), arguments, named);
+        };
+        nb::object found =
+            answer(*static_cast<KnownCalls*>(self->state), traced, values, count, names);
         if (found.is_valid()) return found.release().ptr();
     } catch (...) {
         set_python_error();
@@ -364,6 +376,16 @@ PyObject* new_evaluate(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 }  // namespace
+
+nb::object item_at_once(nb::handle self, nb::handle key) {
+    static auto* const calls = new KnownCalls;
+    const auto traced = [](const nb::list& arguments, const nb::dict&) -> nb::object {
+        const nb::object from = arguments[0], index = arguments[1];
+        return from[index];
+    };
+    PyObject* const values[] = {self.ptr(), key.ptr()};
+    return answer(*calls, traced, values, 2, nullptr);
+}
 
 void bind_calls_at_once(nb::module_& module) {
     module.attr("FunctionAtOnce") =

@@ -2,6 +2,7 @@
 // attached by composit/_methods.py, as they are those functions.
 #include "arguments.h"
 #include "bindings.h"
+#include "calls_at_once.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
@@ -171,6 +172,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
+bool is_array_of_integers(nb::handle key) {
+    if (!key.type().is(tensor_type()) || !nb::inst_ready(key)) return false;
+    const ir::TensorType& type = content_of<LazyTensor>(key).type();
+    return !type.shape.empty() && ir::is_integer(type.dtype);
+}
+
 }  // namespace
 
 void bind_tensor(nb::module_& module) {
@@ -183,9 +190,12 @@ void bind_tensor(nb::module_& module) {
     bind_properties(type);
     type.def(
         "__getitem__",
-        [](const LazyTensor& self, nb::handle key) {
+        [](nb::handle object, nb::handle key) {
+            const auto& self = content_of<LazyTensor>(object);
             if (const auto position = position_from(key, self.type().shape))
                 return wrap_element(ops::element(self.tensor(), *position));
+            if (is_array_of_integers(key))
+                if (nb::object found = item_at_once(object, key); found.is_valid()) return found;
             const numpy::Index index = index_from(key);
             if (nb::object view = known_view(self, index); view.is_valid()) return view;
             const Tensor found = numpy::get_item(self.tensor(), index);

@@ -262,3 +262,40 @@ def test_long_loops_stay_in_bounds():
     np.testing.assert_array_equal(np.asarray(x), 1.0)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 320, grown
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex128", "bool"])
+def test_items_at_indices(dtype):
+    """x[indices] of known arrays: values, the graph, writes that follow, errors of the call."""
+    x = np.arange(24).reshape(6, 4).astype(dtype)
+    indices = np.array([[0, -1, 3], [5, 2, 2]])
+    lazy, places = cnp.asarray(x.copy()), cnp.asarray(indices)
+    for _ in range(OFTEN):
+        found = lazy[places]
+        assert evaluate(found).tobytes() == x[indices].tobytes()
+    assert found.shape == (2, 3, 4)
+    assert found.node.operation.name == lazy[cnp.asarray(indices)].node.operation.name
+    found[0] = 1
+    lazy[1] = 0
+    np.testing.assert_array_equal(evaluate(lazy), np.where(np.arange(6)[:, None] == 1, 0, x))
+    for _ in range(OFTEN):
+        with pytest.raises(IndexError, match=r"index 6 is out of bounds .*test_at_once\.py:"):
+            evaluate(lazy[cnp.asarray([6, 0])])
+
+
+def test_gradients_go_through_items_at_indices():
+    x, places = cnp.asarray(np.arange(5.0)), cnp.asarray([1, 3, 3])
+    for _ in range(OFTEN):
+        loss = (x[places] ** 2).sum()
+    np.testing.assert_array_equal(evaluate(chain_rule({loss: 1.0}, [x])[0]), [0, 2, 0, 12, 0])
+
+
+def test_copies_of_views_are_made_at_once():
+    """Of few elements; the graph is there when somebody asks."""
+    x = cnp.asarray(np.arange(12.0).reshape(3, 4))
+    for view in (x.T, x[::-1], cnp.flip(x, 1), x[:, 1:3]):
+        before, made = np.array(evaluate(view)), cnp.ascontiguousarray(view)
+        x += 1
+        np.testing.assert_array_equal(evaluate(made), before)
+    loss = cnp.ascontiguousarray(x.T).sum() * 2
+    np.testing.assert_array_equal(evaluate(chain_rule({loss: 1.0}, [x])[0]), np.full((3, 4), 2.0))

@@ -1,0 +1,12 @@
+// What is computed when Python asks for it, where that takes less time than nodes and a plan.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+// self[key], where both are known arrays and the key is one of integers; not valid where nodes are
+// to be made.
+nanobind::object item_at_once(nanobind::handle self, nanobind::handle key);
+
+}  // namespace composit::python
