@@ -1,6 +1,7 @@
 // Attention in PyTorch's terms, by composit::nn's where that has it.
 #include "composit/aten/attention.h"
 
+#include "composit/aten/rank.h"
 #include "composit/aten/rows.h"
 #include "composit/aten/series.h"
 #include "composit/nn/layers.h"
@@ -41,8 +42,12 @@ Tensor safe_softmax(const Tensor& x, int64_t dim) {
 
 Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& given_key,
                                     const Tensor& given_value, const AttentionOptions& o) {
+    for (const Tensor& each : {given_query, given_key, given_value})
+        check_rank("scaled_dot_product_attention", each, o.group_heads ? 3 : 2);
     Tensor query = given_query, key = given_key, value = given_value;
     if (o.group_heads) {
+        user_check<RuntimeError>(length_of(key, -3) > 0,
+                                 "scaled_dot_product_attention: the key has no heads.");
         const int64_t groups = length_of(query, -3) / length_of(key, -3);
         key = numpy::repeat(key, groups, -3);
         value = numpy::repeat(value, groups, -3);

@@ -1,6 +1,7 @@
 // Sums over bags are a product with the matrix of members.
 #include "composit/aten/embedding.h"
 
+#include "composit/aten/rank.h"
 #include "composit/aten/series.h"
 #include "composit/base/error.h"
 #include "composit/numpy/indexing.h"
@@ -13,6 +14,13 @@ namespace composit::aten {
 Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const EmbeddingBagOptions& o) {
     user_check(o.mode == "sum" || o.mode == "mean" || o.mode == "max",
                "mode has to be one of sum, mean or max");
+    check_rank("embedding_bag: weight", weight, 2);
+    user_check<ValueError>(indices.rank() == 2 || indices.rank() == 1,
+                           "embedding_bag: input has to be a 1D or 2D Tensor, but got Tensor of "
+                           "dimension ",
+                           indices.rank());
+    user_check<ValueError>(indices.rank() == 2 || (o.offsets && o.offsets.rank() == 1),
+                           "embedding_bag: offsets has to be a 1D Tensor where the input is one.");
     Tensor line = indices, starts;
     int64_t bags = 0;
     if (indices.rank() == 2) {

@@ -1,6 +1,7 @@
 // Max pools of windows at places that are drawn.
 #include "composit/aten/images.h"
 #include "composit/aten/pooling.h"
+#include "composit/aten/rank.h"
 #include "composit/aten/rows.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
@@ -60,8 +61,21 @@ Tensor window_places(const Tensor& x, const Shape& kernel, const Shape& size,
 std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& given, const Shape& kernel,
                                               const Shape& size, const Tensor& samples) {
     const auto count = static_cast<int64_t>(kernel.size());
+    user_check<RuntimeError>(size.size() == kernel.size(), "fractional_max_pool: the output size ",
+                             size, " is given for a kernel of ", count, " dimensions.");
     const Tensor x = with_batch(given, count);
+    check_rank("fractional_max_pool", x, count + 2);
     const int64_t batch = x.shape()[0], channels = x.shape()[1];
+    const Shape needed{batch, channels, count};
+    user_check<RuntimeError>(samples.shape() == needed,
+                             "fractional_max_pool: the samples have shape ", samples.shape(), ". ",
+                             needed, " is required.");
+    for (size_t d = 0; d < kernel.size(); ++d)
+        user_check<RuntimeError>(
+            kernel[d] > 0 && size[d] > 0 && size[d] + kernel[d] - 1 <= x.shape()[d + 2],
+            "fractional_max_pool: kernel size ", kernel[d], " and output size ", size[d],
+            " are given for a length of ", x.shape()[d + 2],
+            ". Positive ones are required, with output + kernel - 1 <= length.");
     const Shape windows{batch, channels, ir::element_count(size), ir::element_count(kernel)};
     const Tensor places = numpy::reshape(window_places(x, kernel, size, samples), windows);
     const Tensor flat = numpy::reshape(x, {batch, channels, -1});

@@ -2,9 +2,12 @@
 #include "composit/aten/linalg.h"
 
 #include "composit/aten/dtypes.h"
+#include "composit/aten/rank.h"
 #include "composit/aten/rows.h"
 #include "composit/base/error.h"
 #include "composit/nn/differentiation.h"
+#include "composit/numpy/complex_parts.h"
+#include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/linalg.h"
 #include "composit/numpy/linear.h"
@@ -24,8 +27,14 @@ using numpy::NewAxis;
 using numpy::Slice;
 namespace la = numpy::linalg;
 
-int64_t height_of(const Tensor& a) { return a.shape().end()[-2]; }
-int64_t width_of(const Tensor& a) { return a.shape().back(); }
+int64_t height_of(const Tensor& a) {
+    check_rank("linalg", a, 2);
+    return a.shape().end()[-2];
+}
+int64_t width_of(const Tensor& a) {
+    check_rank("linalg", a, 1);
+    return a.shape().back();
+}
 
 Tensor turned(const Tensor& a) { return numpy::swapaxes(a, -1, -2); }
 
@@ -53,6 +62,12 @@ double precision_of(const Tensor& a) {
     return static_cast<double>(std::max(height_of(a), width_of(a))) * epsilon_of(a.dtype());
 }
 
+// By which LAPACK chooses a pivot: of complex numbers the sum of both parts' magnitudes.
+Tensor size_of_pivot(const Tensor& x) {
+    if (!ir::is_complex(x.dtype())) return rows::abs(x);
+    return rows::abs(numpy::real(x)) + rows::abs(numpy::imag(x));
+}
+
 }  // namespace
 
 LuResult lu_factor(const Tensor& given) {
@@ -63,7 +78,7 @@ LuResult lu_factor(const Tensor& given) {
     Tensor order = numpy::broadcast_to(numbers, ir::Shape(a.shape().begin(), a.shape().end() - 1));
     std::vector<Tensor> pivots;
     for (int64_t k = 0; k < std::min(height, width); ++k) {
-        const Tensor candidates = rows::where(numbers >= k, rows::abs(column_of(a, k)), -1);
+        const Tensor candidates = rows::where(numbers >= k, size_of_pivot(column_of(a, k)), -1);
         const Tensor best = as_column(numpy::argmax(candidates, -1));
         pivots.push_back(best + 1);
         const Tensor swapped = exchanged(numbers, k, best);
@@ -84,6 +99,7 @@ LuResult lu_factor(const Tensor& given) {
 }
 
 std::pair<Tensor, Tensor> split_lu(const Tensor& lu) {
+    check_rank("lu_unpack", lu, 2);
     const int64_t height = height_of(lu), least = std::min(height, width_of(lu));
     const Tensor lower = numpy::get_item(lu, {Ellipsis{}, Slice{{}, least}});
     const Tensor upper = numpy::get_item(lu, {Ellipsis{}, Slice{{}, least}, Slice{}});
@@ -91,6 +107,10 @@ std::pair<Tensor, Tensor> split_lu(const Tensor& lu) {
 }
 
 Tensor order_of(const Tensor& pivots, int64_t rows) {
+    check_rank("the pivots of an LU factorisation", pivots, 1);
+    user_check<RuntimeError>(width_of(pivots) <= rows,
+                             "the pivots of an LU factorisation have shape ", pivots.shape(),
+                             ". At most ", rows, " are required.");
     const Tensor numbers = numpy::arange(rows);
     ir::Shape shape = pivots.shape();
     shape.back() = rows;
@@ -108,6 +128,7 @@ Tensor permutation_of(const Tensor& order, DType dtype) {
 }
 
 Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
+    check_rank("lu_solve", b, 2);
     const auto [lower, upper] = split_lu(lu);
     const Tensor inverse = numpy::argsort(order_of(pivots, height_of(lu)), -1);
     const Tensor whole = numpy::take_along_axis(matmul(lower, upper), as_column(inverse), -2);
@@ -160,6 +181,7 @@ std::pair<Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b) {
 }
 
 Tensor pinv(const Tensor& a, const Operand& atol, const Operand& rtol) {
+    if (a.size() == 0) return numpy::zeros(numpy::matrix_transpose(a).shape(), a.dtype());
     const la::SVDResult found = la::svd(a, false);
     const Tensor& s = found.S;
     const Tensor is_kept = s > bound_of(s, atol, rtol ? rtol : precision_of(a));
@@ -169,6 +191,10 @@ Tensor pinv(const Tensor& a, const Operand& atol, const Operand& rtol) {
 }
 
 Tensor matrix_rank(const Tensor& a, const Operand& tol, const Operand& atol, const Operand& rtol) {
+    if (a.size() == 0) {
+        const ir::Shape batch(a.shape().begin(), a.shape().end() - 2);
+        return numpy::zeros(batch, DType::int64);
+    }
     const Tensor values = la::svdvals(a);
     const double usual = atol ? 0.0 : precision_of(a);
     const Tensor bound =
@@ -193,7 +219,8 @@ Tensor matrix_exp(const Tensor& a) {
     return total;
 }
 
-Tensor vander(const Tensor& x, std::optional<int64_t> columns) {
+Tensor vander(const Tensor& given, std::optional<int64_t> columns) {
+    const Tensor x = given.rank() == 0 ? numpy::reshape(given, {1}) : given;
     const int64_t length = columns.value_or(width_of(x));
     ir::Shape shape = x.shape();
     shape.push_back(1);

@@ -2,6 +2,7 @@
 #include "composit/aten/losses.h"
 
 #include "composit/aten/dtypes.h"
+#include "composit/aten/rank.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
 #include "composit/aten/special.h"
@@ -72,6 +73,7 @@ Reduction reduction_from(std::string_view word, std::optional<bool> size_average
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& target, const ClassLossOptions& o) {
+    check_rank("nll_loss", x, 1);
     const int64_t axis = class_axis(x);
     const Tensor counts = rows::not_equal(target, o.ignore_index);
     const int64_t classes = x.shape()[static_cast<size_t>(axis)];
@@ -177,7 +179,7 @@ Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reducti
 
 Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target, double margin,
                            Reduction reduction) {
-    return reduced(rows::maximum(-target * (x1 - x2) + margin, 0), reduction);
+    return reduced(rows::maximum(floating(-target * (x1 - x2)) + margin, 0), reduction);
 }
 
 Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
@@ -203,7 +205,7 @@ Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin
 Tensor multi_margin_loss(const Tensor& x, const Tensor& target, int64_t p, double margin,
                          const Tensor& weight, Reduction reduction) {
     const bool is_alone = x.rank() != 2;
-    const Tensor scores = is_alone ? numpy::expand_dims(x, 0) : x;
+    const Tensor scores = is_alone ? numpy::reshape(x, {1, -1}) : x;
     Tensor labels = numpy::reshape(target, {-1});
     if (ir::is_signed_integer(labels.dtype()))  // none counts from the end
         labels = rows::where(labels < 0, cast(scores.shape()[1], labels.dtype()), labels);
@@ -214,8 +216,8 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, int64_t p, doubl
 
 Tensor multilabel_margin_loss(const Tensor& given_x, const Tensor& target, Reduction reduction) {
     const bool is_alone = given_x.rank() != 2;
-    const Tensor x = is_alone ? numpy::expand_dims(given_x, 0) : given_x;
-    const Tensor labels = is_alone ? numpy::expand_dims(target, 0) : target;
+    const Tensor x = is_alone ? numpy::reshape(given_x, {1, -1}) : given_x;
+    const Tensor labels = is_alone ? numpy::reshape(target, {1, -1}) : target;
     const int64_t count = x.shape()[1];
     const Tensor ends = numpy::cumsum(ops::astype(labels < 0, DType::int64), 1);
     const Tensor is_before = rows::equal(ends, 0);

@@ -2,6 +2,7 @@
 #include "composit/aten/normalization.h"
 
 #include "composit/aten/dtypes.h"
+#include "composit/aten/rank.h"
 #include "composit/aten/rows.h"
 #include "composit/cg/jacobians.h"
 #include "composit/nn/differentiation.h"
@@ -33,6 +34,10 @@ Axes spatial_axes(const Tensor& x, bool with_batch) {
 
 // (channels,) where they meet x's.
 Tensor by_channel(const Tensor& x, const Tensor& values) {
+    user_check<RuntimeError>(values.rank() == 1 && values.size() == x.shape()[1],
+                             "normalisation: x has shape ", x.shape(), ", and a parameter of it ",
+                             values.shape(), ". One number for each of ", x.shape()[1],
+                             " channels is required.");
     ir::Shape shape(static_cast<size_t>(std::max(x.rank() - 1, 1)), 1);
     shape[0] = -1;
     return numpy::reshape(values, shape);
@@ -92,7 +97,7 @@ Tensor standardised(const Tensor& x, const Tensor& deviation, const Tensor& slop
         return result;
     const Tensor given = ir::input("gradient", result.dtype(), result.shape());
     const Tensor total = numpy::sum(given, axes), along = numpy::sum(given * normal, axes);
-    const int64_t count = x.size() / x.shape()[1];
+    const int64_t count = x.size() / std::max<int64_t>(x.shape()[1], 1);
     const Tensor rest =
         given - by_channel(x, total / count) - normal * by_channel(x, along / count);
     std::vector<Tensor> gradients{rest * (o.weight ? slope * by_channel(x, o.weight) : slope)};
@@ -119,7 +124,12 @@ Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
 
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
+    check_rank("group_norm", x, 2);
     const int64_t channels = x.shape()[1];
+    user_check<RuntimeError>(groups > 0 && channels % groups == 0,
+                             "Expected number of channels in input to be divisible by num_groups, "
+                             "but got input of shape ",
+                             x.shape(), " and num_groups=", groups, ".");
     const Tensor wide = beside(x, {weight, bias});
     const Tensor made =
         nn::group_norm(wide, weight ? weight : numpy::ones({channels}, wide.dtype()),
@@ -159,6 +169,11 @@ RunningNorm in_training_by_instance(const Tensor& x, const RunningNormOptions& o
 // In float32 where parameters are, and the result in x's dtype.
 RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
                        RunningNorm in_training(const Tensor&, const RunningNormOptions&)) {
+    user_check<RuntimeError>(
+        static_cast<bool>(o.running_mean) == static_cast<bool>(o.running_var) &&
+            (o.is_training || o.running_mean),
+        "normalisation: expected running_mean and running_var to be defined "
+        "when training=False, and both or none of them in training.");
     const Tensor wide = beside(x, parameters_of(o));
     RunningNorm made = o.is_training ? in_training(wide, o) : by_running(wide, o);
     made.result = rounded(made.result, x, wide);
@@ -168,10 +183,12 @@ RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
 }  // namespace
 
 RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
+    check_rank("batch_norm", x, 2);
     return normalized(x, o, in_training_by_batch);
 }
 
 RunningNorm instance_norm(const Tensor& x, const RunningNormOptions& o) {
+    check_rank("instance_norm", x, 2);
     return normalized(x, o, in_training_by_instance);
 }
 

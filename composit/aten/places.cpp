@@ -76,6 +76,7 @@ const char* function_of(std::string_view reduce) {
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
+    if (index.size() == 0) return numpy::zeros(index.shape(), x.dtype());
     if (x.rank() == 0) return numpy::broadcast_to(x, index.shape());
     if (index.rank() == 0) return numpy::reshape(numpy::take(x, index, dim), {});
     return numpy::take_along_axis(part_of(x, index.shape(), axis_of(x, dim)), index, dim);
@@ -139,6 +140,8 @@ Tensor index_copy(const Tensor& given, int64_t dim, const Tensor& index, const O
 
 Tensor index_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source,
                     std::string_view reduce, bool include_self) {
+    if (source.rank() == 0)
+        return scatter_reduce(x, dim, numpy::reshape(index, {}), source, reduce, include_self);
     ir::Shape along(source.shape().size(), 1);
     along[axis_of(source, dim)] = -1;
     const Tensor wide = numpy::broadcast_to(numpy::reshape(index, along), source.shape());
@@ -152,8 +155,12 @@ Tensor put(const Tensor& x, const Tensor& index, const Operand& source, bool acc
                           x.shape());
 }
 
-Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
-    const Tensor wide = numpy::broadcast_to(mask, x.shape());
+Tensor masked_scatter(const Tensor& given, const Tensor& mask, const Tensor& source) {
+    user_check<RuntimeError>(
+        mask.dtype() == DType::boolean,
+        "masked_scatter_ only supports boolean masks, but got mask with dtype ", mask.dtype());
+    const std::vector<Tensor> both = numpy::broadcast_arrays({given, mask});
+    const Tensor &x = both[0], &wide = both[1];
     const Tensor count = numpy::cumsum(ops::astype(numpy::reshape(wide, {-1}), DType::int64)) - 1;
     const Tensor place = rows::maximum(numpy::reshape(count, x.shape()), 0);
     return rows::where(wide, numpy::take(numpy::reshape(source, {-1}), place, {}, "clip"), x);

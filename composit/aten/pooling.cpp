@@ -20,6 +20,9 @@ nn::PoolOptions nn_options(const PoolOptions& o) {
 Lengths lengths_of(const Tensor& x, int64_t count, const OutputSize& size) {
     user_check(x.rank() > count, "adaptive pooling: x has shape ", x.shape(), ". Channels and ",
                count, " spatial axes are required.");
+    user_check<RuntimeError>(size.size() == 1 || static_cast<int64_t>(size.size()) == count,
+                             "adaptive pooling: output_size has ", size.size(), " lengths. One or ",
+                             count, " are required.");
     Lengths made;
     for (int64_t d = 0; d < count; ++d) {
         const auto& given = size[size.size() == 1 ? 0 : static_cast<size_t>(d)];

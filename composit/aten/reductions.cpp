@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
+#include "composit/numpy/complex_parts.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
@@ -46,8 +47,13 @@ std::pair<Tensor, Tensor> picked(const Tensor& x, const Tensor& indices, int64_t
 
 Tensor logsumexp(const Tensor& given, const Axis& dim, bool keepdim) {
     const Tensor x = floating(given);
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), "logsumexp: of ", x.dtype(),
-                             " it is not traced yet. Real numbers are.");
+    if (ir::is_complex(x.dtype())) {
+        const bool is_whole = dim.is_none() || dim.axes().empty();
+        const Axis axis = is_whole || x.rank() == 0 ? Axis() : dim;
+        const Tensor top = nn::stop_gradient(numpy::max(numpy::real(x), axis, true));
+        const Tensor total = rows::log(numpy::sum(rows::exp(x - top), axis, {}, true)) + top;
+        return keepdim ? total : numpy::squeeze(total, axis);
+    }
     if (dim.is_none() || dim.axes().empty() || x.rank() == 0) {
         const Tensor flat = nn::logsumexp(numpy::reshape(x, {-1}), 0, false);
         return keepdim ? numpy::reshape(flat, ir::Shape(static_cast<size_t>(x.rank()), 1)) : flat;

@@ -1,6 +1,7 @@
 // Overlapping frames, transformed each by itself.
 #include "composit/aten/signals.h"
 
+#include "composit/aten/rank.h"
 #include "composit/aten/series.h"
 #include "composit/base/error.h"
 #include "composit/numpy/fft.h"
@@ -22,8 +23,9 @@ struct Frames {
 };
 
 Frames frames_of(const StftOptions& o) {
-    const int64_t hop = o.hop_length.value_or(0);
-    return {o.n_fft, hop != 0 ? hop : o.n_fft / 4};
+    const int64_t given = o.hop_length.value_or(0), hop = given != 0 ? given : o.n_fft / 4;
+    user_check<RuntimeError>(hop > 0, "stft: expected hop_length > 0, but got hop_length=", hop);
+    return {o.n_fft, hop};
 }
 
 // The window in the middle of a frame.
@@ -41,6 +43,7 @@ numpy::fft::Norm norm_of(const StftOptions& o) {
 }  // namespace
 
 Tensor stft(const Tensor& given, const StftOptions& o) {
+    check_rank("stft", given, 1);
     const bool is_alone = given.rank() != 2;
     Tensor x = is_alone ? numpy::expand_dims(given, 0) : given;
     const Frames frames = frames_of(o);

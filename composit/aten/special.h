@@ -54,7 +54,7 @@ using numpy::Operand;
 // sin(x) / x
 [[nodiscard]] Tensor spherical_bessel_j0(const Tensor& x);
 
-// ----- orthogonal polynomials of degree n; a constant below 1
+// ----- orthogonal polynomials of degree n; 0 where that is negative
 enum class Chebyshev { t, u, v, w };
 // Of the kinds T, U, V and W; shifted: of 2 x - 1.
 [[nodiscard]] Tensor chebyshev_polynomial(Chebyshev kind, const Tensor& x, int64_t n,

@@ -11,6 +11,7 @@ namespace {
 template <class First, class Step>
 Tensor recurrence(const Tensor& given, int64_t n, const First& first, const Step& step) {
     const Tensor x = floating(given);
+    if (n < 0) return numpy::zeros(x.shape(), x.dtype());
     Tensor before = numpy::ones(x.shape(), x.dtype());
     if (n == 0) return before;
     Tensor now = first(x);

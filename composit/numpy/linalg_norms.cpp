@@ -46,7 +46,12 @@ Tensor power_norm(const Tensor& x, double ord, int64_t axis, bool keepdims) {
     const double inverse = total.dtype() == DType::float32
                                ? static_cast<double>(1 / static_cast<float>(ord))
                                : 1 / ord;
-    return raised(total, scalar(total.dtype(), inverse));
+    const Tensor power = scalar(total.dtype(), inverse);
+    if (ord <= 0) return raised(total, power);
+    // As in `root`; of powers below 1 the sum's slope is infinite, too.
+    const Tensor is_positive = total > 0, none = ord < 1 ? total * 0.0 : total;
+    return apply("where",
+                 {is_positive, raised(apply("where", {is_positive, total, 1}), power), none});
 }
 
 Tensor norm_of_vectors(const Tensor& x, const Order& ord, int64_t axis, bool keepdims) {

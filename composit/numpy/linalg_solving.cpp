@@ -84,10 +84,10 @@ Tensor tensorsolve(const Tensor& a, const Tensor& b,
             order.push_back(axis);
         }
         const Tensor moved = axes ? transpose(a, order) : strong(a);
-        const auto count = static_cast<size_t>(std::abs(a.rank() - b.rank()));
-        const Shape shape(count == 0 ? moved.shape().begin()
-                                     : moved.shape().end() - static_cast<std::ptrdiff_t>(count),
-                          moved.shape().end());
+        // The axes behind those of b; NumPy's slice where b has more axes than a.
+        const std::ptrdiff_t rank = a.rank(), more = rank - b.rank();
+        const std::ptrdiff_t first = more > 0 ? rank - more : std::min(-more, rank);
+        const Shape shape(moved.shape().begin() + first, moved.shape().end());
         const int64_t side = ir::element_count(shape);
         user_check<LinAlgError>(a.size() == side * side, "tensorsolve: a has shape ", a.shape(),
                                 ", b has shape ", b.shape(),

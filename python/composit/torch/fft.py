@@ -41,7 +41,7 @@ def _of_two(name: str) -> None:
     row = getattr(cnp.fft, name)
 
     def function(input: Any, s: Any = None, dim: Any = (-2, -1), norm: Any = None) -> Any:
-        return _in_precision(input, row(floating(input), s, tuple(dim), norm))
+        return _in_precision(input, row(floating(input), s, _axes(input, s, dim), norm))
 
     _add(name, function)
 

@@ -16,22 +16,21 @@ from composit.flashlight.operators.table import operator
 
 # ----- of one tensor
 
-_of_floats = {
+_of_floats: dict[str, Any] = {
     "exp": cnp.exp, "exp2": cnp.exp2, "expm1": cnp.expm1, "log": cnp.log, "log2": cnp.log2,
     "log10": cnp.log10, "log1p": cnp.log1p, "sqrt": cnp.sqrt, "sin": cnp.sin, "cos": cnp.cos,
     "tan": cnp.tan, "asin": cnp.arcsin, "acos": cnp.arccos, "atan": cnp.arctan, "sinh": cnp.sinh,
     "cosh": cnp.cosh, "tanh": cnp.tanh, "asinh": cnp.arcsinh, "acosh": cnp.arccosh,
-    "atanh": cnp.arctanh, "erf": cnp.erf, "erfc": cnp.erfc, "sigmoid": nn.sigmoid,
-    "special_expit": nn.sigmoid, "reciprocal": cnp.reciprocal, "lgamma": cnp.lgamma,
+    "atanh": cnp.arctanh, "erf": cnp.erf, "erfc": cnp.erfc, "reciprocal": cnp.reciprocal, "lgamma": cnp.lgamma,
     "digamma": cnp.digamma, "special_ndtri": cnp.ndtri, "deg2rad": cnp.deg2rad,
     "rad2deg": cnp.rad2deg,
 }  # fmt: skip
-_as_they_are = {
+_as_they_are: dict[str, Any] = {
     "abs": cnp.abs, "neg": cnp.negative, "floor": cnp.floor, "ceil": cnp.ceil, "trunc": cnp.trunc,
-    "round": cnp.rint, "sign": cnp.sign, "sgn": cnp.sign, "square": cnp.square,
+    "round": cnp.rint,
     "bitwise_not": cnp.invert, "logical_not": cnp.logical_not, "isnan": cnp.isnan,
     "isinf": cnp.isinf, "isfinite": cnp.isfinite, "signbit": cnp.signbit, "relu": nn.relu,
-    "positive": cnp.positive, "conj_physical": cnp.conj,
+    "positive": cnp.positive,
 }  # fmt: skip
 
 
@@ -67,9 +66,35 @@ def _round(self, *, decimals=0):
     return cnp.round(self, decimals)
 
 
+@operator("sigmoid", "special_expit")
+def _sigmoid(self):
+    x = floating(self)
+    return cnp.reciprocal(1 + cnp.exp(-x)) if x.dtype.kind == "c" else nn.sigmoid(x)
+
+
 @operator("silu")
 def _silu(self):
-    return nn.silu(self)
+    return self * _sigmoid(self) if self.dtype.kind == "c" else nn.silu(self)
+
+
+@operator("sign")
+def _sign(self):
+    return self if self.dtype.kind == "b" else cnp.sign(self)
+
+
+@operator("sgn")
+def _sgn(self):
+    return _sign(self)
+
+
+@operator("conj_physical")
+def _conjugate(self):
+    return cnp.conj(self) if self.dtype.kind == "c" else self
+
+
+@operator("square")
+def _square(self):
+    return cnp.square(cnp.astype(self, "int64") if self.dtype.kind == "b" else self)
 
 
 @operator("gelu")
@@ -358,6 +383,9 @@ def _clamp_max(self, max):
 
 @operator("isclose")
 def _isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not tolerance >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     return cnp.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
@@ -433,7 +461,7 @@ def _polar(abs, angle):
 
 @operator("angle")
 def _angle(self):
-    return cnp.angle(self)
+    return cnp.angle(floating(self))
 
 
 # ----- tensors like others

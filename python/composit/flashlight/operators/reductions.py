@@ -42,13 +42,15 @@ def _mean(self, dim=None, keepdim=False, *, dtype=None):
 
 @operator("prod")
 def _prod(self, *, dtype=None):
-    return cnp.prod(_summable(self, dtype))
+    made = cnp.prod(_summable(self, dtype))
+    return made if dtype is None else cnp.astype(made, dtype)
 
 
 @operator("prod.dim_int")
 def _prod_dim(self, dim, keepdim=False, *, dtype=None):
     axis, x = _flat(_summable(self, dtype), dim)
-    return cnp.prod(x, axis=axis, keepdims=keepdim)
+    made = cnp.prod(x, axis=axis, keepdims=keepdim)
+    return made if dtype is None else cnp.astype(made, dtype)
 
 
 @operator("amax")
@@ -165,18 +167,18 @@ def _logsumexp(self, dim, keepdim=False):
 @operator("softmax.int", "special_softmax", "_softmax", dtype=True)
 def _softmax(self, dim, *_, dtype):
     x = cnp.astype(self, dtype)
-    return nn.softmax(x, axis=dim) if x.ndim else cnp.ones((), dtype)
+    return nn.softmax(x, axis=dim) if x.ndim and x.size else cnp.ones(x.shape, dtype)
 
 
 @operator("log_softmax.int", "special_log_softmax", "_log_softmax", dtype=True)
 def _log_softmax(self, dim, *_, dtype):
     x = cnp.astype(self, dtype)
-    return nn.log_softmax(x, dim) if x.ndim else cnp.zeros((), dtype)
+    return nn.log_softmax(x, dim) if x.ndim and x.size else cnp.zeros(x.shape, dtype)
 
 
 @operator("softmin.int", dtype=True)
 def _softmin(self, dim, *_, dtype):
-    return nn.softmax(-cnp.astype(self, dtype), axis=dim)
+    return _softmax(-self, dim, dtype=dtype)
 
 
 @operator("cumsum")

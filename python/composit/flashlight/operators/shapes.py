@@ -172,9 +172,9 @@ def _triu(self, diagonal=0):
     return cnp.triu(self, diagonal)
 
 
-@operator("diag_embed", shape=True)
-def _diag_embed(self, offset=0, dim1=-2, dim2=-1, *, shape):
-    length = shape[dim1]
+@operator("diag_embed")
+def _diag_embed(self, offset=0, dim1=-2, dim2=-1):
+    length = self.shape[-1] + abs(offset)
     eye = cnp.eye(length, length, offset, dtype=self.dtype)
     before = (max(-offset, 0), max(offset, 0))
     rows = cnp.pad(self, [(0, 0)] * (self.ndim - 1) + [before])

@@ -167,6 +167,10 @@ def arange(
     if numbers[1] is None:
         numbers[:2] = [0, numbers[0]]
     to = _steps_dtype(dtype, *numbers)
+    if not all(map(math.isfinite, numbers)):
+        raise runtime_error(f"unsupported range: {numbers[0]} -> {numbers[1]}")
+    if to.kind in "iu":  # counted in integers
+        numbers = [int(x) for x in numbers]
     if numbers[2] == 0:
         raise runtime_error("step must be nonzero")
     if (numbers[1] - numbers[0]) * numbers[2] < 0:
@@ -195,7 +199,18 @@ def linspace(
     to = (dtype or dtypes.default()).numpy
     if steps < 0:
         raise runtime_error("number of steps must be non-negative")
+    start, end = (_end("linspace", x) for x in (start, end))
     return _made(constant(_line(start, end, steps, to)), requires_grad)
+
+
+def _end(name: str, given: Any) -> Any:
+    """The number that a line begins or ends with."""
+    if isinstance(given, Tensor) and given.ndim:
+        raise runtime_error(
+            f"{name} only supports 0-dimensional start and end tensors, but got one of "
+            f"{given.ndim} dimension(s)."
+        )
+    return _number(given)
 
 
 def _line(start: Any, end: Any, steps: int, to: Any) -> Any:
@@ -219,6 +234,9 @@ def logspace(
 ) -> Any:  # fmt: skip
     """base to the powers from start to end."""
     to = (dtype or dtypes.default()).numpy
+    if steps < 0:
+        raise runtime_error("number of steps must be non-negative")
+    start, end = (_end("logspace", x) for x in (start, end))
     found = np.logspace(start, end, steps, base=base)
     return _made(constant(found.astype(to)), requires_grad)
 

@@ -50,7 +50,18 @@ _product("mm", 2, 2)
 _product("bmm", 3, 3)
 _product("mv", 2, 1)
 _product("dot", 1, 1)
-_product("vdot", 1, 1)
+
+
+@torch_function("vdot")
+def _vdot(input: Any, other: Any) -> Any:
+    """The product of two vectors, of which the first is conjugated."""
+    if input.ndim != 1 or other.ndim != 1:
+        raise runtime_error(
+            f"vdot: 1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors"
+        )
+    return cnp.vdot(input, other)
+
+
 define(function_of("inner"), "inner")
 
 
@@ -100,7 +111,13 @@ def _einsum(equation: str, *operands: Any) -> Any:
 
 @torch_function("tensordot", is_method=False)
 def _tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """Products summed over dimensions."""
+    """Products summed over dimensions; one of length 1 counts for all of the other's."""
+    if not isinstance(dims, int):
+        for i, j in zip(*dims):
+            if a.shape[i] != b.shape[j] and a.shape[i] == 1:
+                b = cnp.sum(b, axis=j, keepdims=True, dtype=b.dtype)
+            elif a.shape[i] != b.shape[j] and b.shape[j] == 1:
+                a = cnp.sum(a, axis=i, keepdims=True, dtype=a.dtype)
     return cnp.tensordot(a, b, dims if isinstance(dims, int) else tuple(map(tuple, dims)))
 
 

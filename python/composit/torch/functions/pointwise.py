@@ -188,7 +188,10 @@ def _xlogy(input: Any, other: Any) -> Any:
 
 @torch_function("heaviside", is_inplace=True)
 def _heaviside(input: Any, values: Any) -> Any:
-    return cnp.heaviside(input, values)
+    x, at_zero = together(input, values)
+    one = cnp.ones((), x.dtype)
+    made = cnp.where(x > 0, one, cnp.where(x == 0, at_zero, cnp.zeros((), x.dtype)))
+    return cnp.where(cnp.isnan(x), x, made) if x.dtype.kind == "f" else made
 
 
 @torch_function("gcd", is_inplace=True)

@@ -107,8 +107,17 @@ _extreme("max", "maximum")
 _extreme("min", "minimum")
 
 
+def _check_some(name: str, input: Any, dim: int) -> None:
+    if input.ndim and not input.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
 @torch_function("aminmax")
 def _aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The least and the greatest element, of all or along a dimension."""
+    dim = dim if input.ndim else None
+    if dim is not None:
+        _check_some("aminmax", input, dim)
     return pair("aminmax", "min", "max")(
         cnp.min(input, axis=dim, keepdims=keepdim), cnp.max(input, axis=dim, keepdims=keepdim)
     )
@@ -150,6 +159,8 @@ for _name in ("var", "std", "var_mean", "std_mean"):
 @torch_function("norm")
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None):
     """The p-norm of all elements, or along dimensions."""
+    if p == "nuc":
+        return cnp.linalg.norm(input, "nuc", (0, 1) if dim is None else tuple(dim), keepdim)
     order = 2 if p in ("fro", None) else p
     return function_of("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
 
@@ -201,16 +212,11 @@ _running("cummin", cnp.minimum.accumulate, cnp.equal)
 
 @torch_function("logcumsumexp")
 def _logcumsumexp(input: Any, dim: int) -> Any:
-    return cnp.logaddexp.accumulate(input, axis=dim)
+    return cnp.logaddexp.accumulate(input, axis=dim) if input.ndim else input
 
 
 def _middle(sorted_values: Any, dim: int) -> Any:
     return (sorted_values.shape[dim] - 1) // 2
-
-
-def _check_some(name: str, input: Any, dim: int) -> None:
-    if input.ndim and not input.shape[dim]:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 @torch_function("median")
@@ -221,6 +227,8 @@ def _median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
             return cnp.full((), cnp.nan, input.dtype)
         line = cnp.sort(cnp.reshape(input, (-1,)))
         return line[_middle(line, 0)]
+    if not input.ndim:
+        return pair("median")(input, cnp.zeros((), "int64"))
     _check_some("median", input, dim)
     order = cnp.argsort(input, axis=dim, kind="stable")
     at = (slice(None),) * (dim % input.ndim)
@@ -238,6 +246,7 @@ def _quantile(
     interpolation: str = "linear",
 ) -> Any:  # fmt: skip
     """Quantiles of all elements, or along a dimension."""
+    dim = dim if input.ndim else None
     return cnp.quantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import PyTorchValueError, runtime_error
+from composit._core import LazyTensor, PyTorchValueError, runtime_error
+from composit.evaluation import evaluate
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of, integers
@@ -245,6 +246,8 @@ def _tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     """As NumPy's array_split."""
     axis = axis_of(dim, input.ndim)
     length = input.shape[axis]
+    if isinstance(indices_or_sections, LazyTensor):
+        indices_or_sections = evaluate(indices_or_sections).tolist()
     if isinstance(indices_or_sections, int):
         count = indices_or_sections
         sizes = [length // count + (i < length % count) for i in range(count)]
@@ -297,12 +300,7 @@ def _diagflat(input: Any, offset: int = 0) -> Any:
     return cnp.diagflat(input, offset)
 
 
-@torch_function("diag_embed")
-def _diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices with the last dimension on a diagonal."""
-    length = input.shape[-1] + abs(offset)
-    shape = [length if i in (dim1, dim2) else 0 for i in range(-input.ndim - 1, 0)]
-    return function_of("diag_embed")(input, offset, dim1, dim2, shape=shape)
+define(function_of("diag_embed"), "diag_embed")
 
 
 # ----- joined and repeated

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import numpy as cnp
+from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import torch_function
 from composit.torch.named_results import pair
@@ -63,6 +64,9 @@ def _bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: b
 @torch_function("nonzero")
 def _nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Where elements are not zero; values decide the shape, so they are computed now."""
+    if not input.ndim:
+        places = cnp.nonzero(cnp.reshape(input, (1,)))[0]
+        return (places,) if as_tuple else cnp.zeros((*places.shape, 0), "int64")
     found = cnp.nonzero(input)
     return tuple(found) if as_tuple else cnp.stack(list(found), axis=1)
 
@@ -127,4 +131,4 @@ def _diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: An
 @torch_function("trapezoid", "trapz", is_method=False)
 def _trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     """The integral by the trapezoidal rule."""
-    return cnp.trapezoid(y, x, dx, dim)
+    return cnp.trapezoid(floating(y), x if x is None else floating(x), dx, dim)

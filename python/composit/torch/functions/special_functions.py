@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import composit._core as _core
+from composit import numpy as cnp
+from composit._core import LazyTensor
+from composit.evaluation import evaluate
+from composit.flashlight.operators.promotion import floating
 
 Array = Any
 _aten = _core.aten
@@ -148,9 +154,21 @@ def spherical_bessel_j0(input: Array) -> Array:
 # ----- orthogonal polynomials
 
 
+def _of_degree(function: Callable[[Array, int], Array], input: Array, n: Any) -> Array:
+    """The polynomial of degree n. A tensor of degrees is evaluated: each is a sum of its own."""
+    if not isinstance(n, LazyTensor):
+        return function(input, n)
+    degrees = np.trunc(np.asarray(evaluate(n))).astype(np.int64)
+    made = cnp.zeros(np.broadcast_shapes(input.shape, degrees.shape), floating(input).dtype)
+    for degree in np.unique(degrees).tolist():
+        if degree >= 0:
+            made = cnp.where(degrees == degree, function(input, degree), made)
+    return made
+
+
 def _chebyshev(kind: str, is_shifted: bool) -> Callable[[Array, Any], Array]:
     def function(input: Array, n: Any) -> Array:
-        return _aten.chebyshev_polynomial(kind, input, n, is_shifted)
+        return _of_degree(lambda x, k: _aten.chebyshev_polynomial(kind, x, k, is_shifted), input, n)
 
     return function
 
@@ -164,7 +182,7 @@ polynomials: dict[str, Callable[[Array, Any], Array]] = {
 
 def _polynomial(name: str) -> Callable[[Array, Any], Array]:
     def function(input: Array, n: Any) -> Array:
-        return getattr(_aten, name)(input, n)
+        return _of_degree(getattr(_aten, name), input, n)
 
     return function
 

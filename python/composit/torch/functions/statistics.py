@@ -9,6 +9,8 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit._core import runtime_error
+from composit.flashlight.operators.promotion import floating
 from composit.torch.calling import torch_function
 from composit.torch.functions.arguments import axis_of
 from composit.torch.functions.indexing import from_zero
@@ -21,12 +23,16 @@ _aten = _core.aten
 @torch_function("mode")
 def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element, the lowest of several, and its last place."""
+    if not input.ndim:
+        return pair("mode")(input, cnp.zeros((), "int64"))
     return pair("mode")(*_aten.mode(input, dim, keepdim))
 
 
 @torch_function("nanmedian")
 def _nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle of the elements that are numbers, the lower of two."""
+    if not input.ndim and dim is not None:
+        return pair("nanmedian")(input, cnp.zeros((), "int64"))
     found = _aten.nanmedian(input, dim, keepdim)
     return found[0] if dim is None else pair("nanmedian")(*found)
 
@@ -37,6 +43,7 @@ def _nanquantile(
     interpolation: str = "linear",
 ) -> Any:  # fmt: skip
     """Quantiles of the elements that are numbers."""
+    dim = dim if input.ndim else None
     return cnp.nanquantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
 
 
@@ -49,7 +56,8 @@ def _unique_consecutive(
     values = np.asarray(x.evaluated())
     length = values.shape[0]
     differs = np.ones(length, bool)
-    differs[1:] = (values[1:] != values[:-1]).reshape(max(length - 1, 0), -1).any(axis=1)
+    if length > 1:
+        differs[1:] = (values[1:] != values[:-1]).reshape(length - 1, -1).any(axis=1)
     starts = np.flatnonzero(differs)
     found = [x[starts] if dim is None else cnp.moveaxis(x[starts], 0, dim)]
     if return_inverse:
@@ -92,9 +100,10 @@ def _histogram(
 @torch_function("cumulative_trapezoid", is_method=False)
 def _cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     """The running integral by the trapezoidal rule."""
-    line = cnp.moveaxis(y, dim, -1)
+    line = cnp.moveaxis(floating(y), dim, -1)
     width: Any = dx
     if x is not None:
+        x = floating(x)
         width = cnp.diff(x if x.ndim == 1 else cnp.moveaxis(x, dim, -1))
     parts = (line[..., 1:] + line[..., :-1]) / 2 * width
     return cnp.moveaxis(cnp.cumsum(parts, axis=-1), -1, dim)
@@ -103,11 +112,18 @@ def _cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = 
 @torch_function("gradient", is_method=False)
 def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Differences to both sides, for each dimension."""
+    spacing = 1 if spacing is None else spacing
     dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     several = list(dims)
     given = spacing if isinstance(spacing, (list, tuple)) else [spacing] * len(several)
+    if len(given) != len(several):
+        raise runtime_error(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+            "arguments to have the same length, but got a spacing argument of length "
+            f"{len(given)} and a dim argument of length {len(several)}."
+        )
     return tuple(
-        cnp.gradient(input, step, axis=axis, edge_order=edge_order)
+        cnp.gradient(floating(input), step, axis=axis, edge_order=edge_order)
         for axis, step in zip(several, given)
     )
 

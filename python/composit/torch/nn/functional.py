@@ -12,6 +12,7 @@ import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
 from composit._core import not_implemented, runtime_error, value_error
+from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling, writing
 from composit.torch.calling import define, functions, torch_function
@@ -68,13 +69,15 @@ for _name, _options in {"celu": 1, "selu": 0, "relu": 0}.items():
 @torch_function("tanhshrink", is_function=False, is_method=False, is_neural=True)
 def _tanhshrink(input: Any) -> Any:
     """x - tanh(x)"""
-    return input - cnp.tanh(input)
+    x = floating(input)
+    return x - cnp.tanh(x)
 
 
 @torch_function("softsign", is_function=False, is_method=False, is_neural=True)
 def _softsign(input: Any) -> Any:
     """x / (1 + |x|)"""
-    return input / (cnp.abs(input) + 1)
+    x = floating(input)
+    return x / (cnp.abs(x) + 1)
 
 
 define(function_of("prelu"), "prelu", is_neural=True)
@@ -298,7 +301,8 @@ def batch_norm(
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Normalised over all but the channels; in training by the batch's statistics."""
-    if training and input._seen.size == input._seen.shape[1]:
+    shape = input._seen.shape
+    if training and math.prod((*shape[:1], *shape[2:])) == 1:
         raise value_error("Expected more than 1 value per channel when training, got input size "
                           f"{input.shape}")  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, training, momentum, eps)
@@ -335,7 +339,7 @@ def _pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
     """The p-norm of x1 - x2 + eps along the last dimension."""
-    return function_of("linalg_vector_norm")(x1 - x2 + eps, p, -1, keepdim)
+    return function_of("linalg_vector_norm")(floating(x1 - x2) + eps, p, -1, keepdim)
 
 
 # ----- dropout

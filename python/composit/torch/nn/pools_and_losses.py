@@ -8,6 +8,7 @@ from typing import Any
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import PyTorchValueError
+from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
@@ -239,7 +240,7 @@ def _triplet(
     """max(0, |anchor - positive| - |anchor - negative| + margin)"""
 
     def apart(x: Any, y: Any) -> Any:
-        return function_of("linalg_vector_norm")(x - y + eps, p, -1)
+        return function_of("linalg_vector_norm")(floating(x - y) + eps, p, -1)
 
     far = apart(anchor, negative)
     if swap:

@@ -8,6 +8,7 @@ from typing import Any
 from composit import numpy as cnp
 from composit._core import value_error
 from composit._floating_point import in_default_state
+from composit.flashlight.operators.promotion import floating
 from composit.torch import calling, writing
 from composit.torch.calling import torch_function
 
@@ -17,12 +18,15 @@ def _local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
     """Divided by a power of the mean square of neighbouring channels."""
-    square = cnp.moveaxis(input * input, 1, -1)
-    width = [(0, 0)] * (input.ndim - 1) + [(size // 2, (size - 1) // 2)]
-    sums = cnp.cumsum(cnp.pad(cnp.pad(square, width), [(0, 0)] * (input.ndim - 1) + [(1, 0)]),
-                      axis=-1)  # fmt: skip
-    mean = (sums[..., size:] - sums[..., :-size]) / size
-    return input / cnp.power(cnp.moveaxis(mean, -1, 1) * alpha + k, beta)
+    x = floating(input)
+    width = [(0, 0)] * (x.ndim - 1) + [(size // 2, (size - 1) // 2)]
+    square = cnp.pad(cnp.moveaxis(x * x, 1, -1), width)
+    # Neighbours are added one by one: differences of running sums would lose the small ones.
+    count = x.shape[1]
+    total = square[..., :count]
+    for i in range(1, size):
+        total = total + square[..., i : i + count]
+    return x / cnp.power(cnp.moveaxis(total / size, -1, 1) * alpha + k, beta)
 
 
 # What SELU tends to where it is given little, and so what alpha dropout puts in place of elements.
