@@ -97,6 +97,22 @@ def test_rows_are_logged_at_once():
     assert "take_run(u_2_log_2, u_2.data(), n);" in source and "push_back" not in source
 
 
+def test_what_goes_on_by_one_does_not_wrap():
+    for function in (written.losses, written.irr):
+        assert "uint64_t" not in derivative(function), derivative(function)
+    assert "    trips += 1;" in derivative(written.irr)
+
+    @knossos.register
+    def last(x: "Tensor[float, n]", k: int) -> float:
+        at = k
+        for i in range(len(x)):
+            if x[i] > 0.0:
+                at += 1
+        return x[at - k]
+
+    assert "uint64_t(at) + " in last.source, last.source  # it may begin at the end of int64
+
+
 def test_what_both_sides_begin_with_stands_before():
     source = derivative(written.irr)  # iterations that break go back as all others do
     assert source.count("if (") == 1, source
