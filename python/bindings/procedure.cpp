@@ -12,6 +12,7 @@
 #include "composit/ir/procedure/interpret.h"
 #include "composit/ir/procedure/known_parameter.h"
 #include "composit/ir/procedure/returns_in_loops.h"
+#include "composit/ir/procedure/stand_ins.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
@@ -380,6 +381,15 @@ void bind_procedure(nb::module_& module) {
         .def("with_derivative", procedure::with_derivative,
              "The procedure with a derivative that is not derived.")
         .def(
+            "with_text_for_derivatives",
+            [](const Procedure& self, const Procedure& other) {
+                Procedure made = self, text = other;
+                text.as_written = self.as_written;
+                made.for_derivatives = std::make_shared<const Procedure>(std::move(text));
+                return made;
+            },
+            "other"_a, "The procedure, whose derivatives are made of another one of its values.")
+        .def(
             "without_derivative",
             [](const Procedure& self) {
                 Procedure made = self;
@@ -471,6 +481,9 @@ void bind_procedure(nb::module_& module) {
         },
         nb::call_guard<Located>(), "The row applied elementwise, as one node.");
     inner.def("constant_of", stopped, "The value, with the derivative zero.");
+    inner.def("held", procedure::held, "The value, without a derivative in first derivatives.");
+    inner.def("stand_in", procedure::stand_in, "value"_a, "other"_a,
+              "The value, with the derivative of the other one.");
     inner.def("call_row", [](const KernelRow& kernel, std::vector<Expr> operands) {
         return Expr::call(kernel.row, std::move(operands));
     });

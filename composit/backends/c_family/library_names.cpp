@@ -1,6 +1,7 @@
 // What headers of C's library declare outside of namespaces, and what compilers know as functions
 // without any header.
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/ir/scalar/row.h"
 
 #include <array>
 #include <sstream>
@@ -117,6 +118,17 @@ bool is_of_floats(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_function_of_floats(const std::string& name) {
+    static const Words words = [] {
+        Words made;
+        for (const ir::scalar::RowRef& row : ir::scalar::all_rows())
+            if (!ir::scalar::is_user_row(*row) && of_floats().contains(row->name))
+                made.insert(row->name);
+        return made;
+    }();
+    return words.contains(name);
+}
 
 bool is_of_library(std::string_view name) {
     if (name.starts_with("pthread_")) return true;

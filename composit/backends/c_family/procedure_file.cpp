@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_file.h"
 
 #include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_memory.h"
@@ -83,11 +84,14 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (any_arrays(procedures))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
+    if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "scaled_slope(") || says(code, "unless_zero(")) out += slope_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
         out += print_function(*used, throws ? LoopQuestion::throwing : LoopQuestion::none) + "\n";
+    for (const DType dtype : {DType::float32, DType::float64})
+        if (says(code, text("slope_of_power_", dtype, "("))) out += power_slope_function(dtype);
     return out + "}  // namespace\n\n";
 }
 
@@ -221,6 +225,8 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.source += selfchecks;
     out.header += "}  // namespace " + space + "\n";
     out.source += "}  // namespace " + space + "\n";
+    out.header = in_columns(out.header);
+    out.source = in_columns(out.source);
     return out;
 }
 
@@ -230,7 +236,7 @@ std::string print_functions(const std::vector<Procedure>& given) {
     std::string code;
     for (const Procedure& procedure : procedures)
         code += results_struct(procedure) + print_procedure(procedure) + "\n";
-    return support(procedures, code, false) + code;
+    return in_columns(support(procedures, code, false) + code);
 }
 
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given,

@@ -77,9 +77,9 @@ std::string signature_of(const Procedure& procedure) {
     TakenNames taken;
     std::vector<std::string> names, arrays;
     for (const Variable& variable : procedure.variables)
-        names.push_back(unique_name(variable.name, taken));
+        names.push_back(unique_name(variable.name, taken, true));
     for (const ArrayVariable& array : procedure.arrays)
-        arrays.push_back(unique_name(array.name, taken));
+        arrays.push_back(unique_name(array.name, taken, true));
     return function_head(with_names(procedure), names, arrays);
 }
 

@@ -1,14 +1,13 @@
 // Heads of the functions that procedures become: result types, parameters, their order.
 #pragma once
 
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include <string>
 #include <vector>
 
 namespace composit::c_family {
-
-inline constexpr size_t longest_line = 100;
 
 // A function's head, on more lines where one is too long.
 std::string fitting(const std::string& head, const std::vector<std::string>& parameters);

@@ -1,6 +1,8 @@
 // Recognising what has a short way to be said.
 #include "composit/backends/c_family/procedure_idioms.h"
 
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/text.h"
 #include "composit/ir/procedure/structure.h"
 
 namespace composit::c_family {
@@ -48,14 +50,33 @@ bool is_exchange_at(const Block& block, size_t index) {
 
 std::string assignment(const Statement& statement, const std::string& target,
                        const std::string& value, bool in_order) {
-    if (in_order) return target + " = in_order(" + value + ");";
     const Expr& expr = statement.values[0];
     const bool is_own =
         expr.operands().size() == 2 && is_variable(expr.operand(0), statement.variable);
+    if (in_order) {
+        for (const std::string symbol : {"+", "-"})
+            if (is_own && value.starts_with(target + " " + symbol + " "))
+                return added_in_order(target, symbol, value.substr(target.size() + 3));
+        return target + " = in_order(" + value + ");";
+    }
     for (const std::string symbol : {"+", "-", "*", "/"})
         if (is_own && value.starts_with(target + " " + symbol + " "))
             return target + " " + symbol + "= " + value.substr(target.size() + 3) + ";";
     return target + " = " + value + ";";
+}
+
+std::string added_in_order(const std::string& place, const std::string& sign,
+                           const std::string& term) {
+    int depth = 0;
+    size_t closed = 0;  // where what opens with the term closes
+    for (size_t i = 0; i < term.size(); ++i) {
+        depth += (term[i] == '(') - (term[i] == ')');
+        if (depth == 0) break;
+        closed = i + 1;
+    }
+    const bool is_in_parentheses = term[0] == '(' && closed + 1 == term.size();
+    const std::string value = is_in_parentheses ? term.substr(1, term.size() - 2) : term;
+    return (sign == "+" ? "add_in_order(" : "subtract_in_order(") + place + ", " + value + ");";
 }
 
 bool is_own_value(const Statement& statement) {
@@ -74,6 +95,28 @@ inline __attribute__((always_inline, const)) T scaled_slope(T factor, T slope) {
 }
 
 )";
+}
+
+std::string_view functions_in_order() {
+    return R"(// x += y and x -= y, as a sum in order.
+template <class T>
+inline __attribute__((always_inline)) void add_in_order(T& x, T y) {
+    x = in_order(x + y);
+}
+template <class T>
+inline __attribute__((always_inline)) void subtract_in_order(T& x, T y) {
+    x = in_order(x - y);
+}
+
+)";
+}
+
+std::string power_slope_function(ir::DType dtype) {
+    const std::string type = type_name(dtype);
+    return text("// The derivative of x^n with respect to x: 0 where n is, even of infinity.\n",
+                "[[maybe_unused]] inline __attribute__((always_inline, const)) ", type,
+                " slope_of_power_", dtype, "(", type, " x, ", type, " n) {\n    const ", type,
+                " slope = n * power_", dtype, "(x, n - 1);\n    return n == 0 ? 0 : slope;\n}\n\n");
 }
 
 std::string_view taking_functions() {

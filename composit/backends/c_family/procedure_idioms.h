@@ -21,9 +21,13 @@ std::optional<PrintedIndex> index_at(const ir::procedure::Block& block, size_t i
 bool is_exchange_at(const ir::procedure::Block& block, size_t index);
 
 // "target = value;", or "target += rest;" where `value`, as text, is "target + rest"; `in_order`:
-// "target = in_order(value);".
+// "add_in_order(target, rest);".
 std::string assignment(const ir::procedure::Statement& statement, const std::string& target,
                        const std::string& value, bool in_order);
+
+// "add_in_order(place, term);", or `subtract_in_order` where the sign is "-".
+std::string added_in_order(const std::string& place, const std::string& sign,
+                           const std::string& term);
 
 // x = x
 bool is_own_value(const ir::procedure::Statement& statement);
@@ -34,7 +38,11 @@ bool is_own_value(const ir::procedure::Statement& statement);
 std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
 std::string_view taking_functions();
+// Those that text calls which adds in order; it needs `in_order` of the prelude.
+std::string_view functions_in_order();
 // Those that text calls which multiplies slopes that may be infinite.
 std::string_view slope_functions();
+// That which text calls for the slope of a power in its base; it needs power's own.
+std::string power_slope_function(ir::DType dtype);
 
 }  // namespace composit::c_family

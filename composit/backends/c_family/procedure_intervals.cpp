@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <vector>
 
 namespace composit::c_family {
 namespace {
@@ -40,6 +41,8 @@ class Finder {
                         !times_.contains(extent.index()))
                         known_[extent.index()] = {0, longest_axis};
         walk(procedure.body);
+        find_counters();
+        walk(procedure.body);
     }
 
     std::map<int, Interval> known() && { return std::move(known_); }
@@ -68,6 +71,44 @@ class Finder {
             walk(statement.body);
             if (statement.kind == Kind::branch) walk(statement.otherwise);
         }
+    }
+
+    // Variables that begin somewhere and go on by one at most: nobody waits for 2^61 steps.
+    void find_counters() {
+        std::map<int, std::vector<const Expr*>> values;
+        for (const Statement* each : ir::procedure::all_statements(procedure_.body))
+            if (each->kind == Kind::assign) values[each->variable].push_back(&each->values[0]);
+        for (const auto& [variable, given] : values) {
+            const auto place = static_cast<size_t>(variable);
+            const bool is_all = given.size() == static_cast<size_t>(times_.at(variable));
+            if (!is_all || given.size() == 1 || is_parameter(variable) ||
+                procedure_.variables[place].dtype != ir::DType::int64)
+                continue;
+            Interval range{greatest, least};
+            bool is_counter = true, is_stepped = false;
+            for (const Expr* value : given) {
+                if (is_step(*value, variable)) {
+                    is_stepped = true;
+                    continue;
+                }
+                const auto start = interval_of(*value, known_);
+                is_counter &= start && start->low >= -longest_axis && start->high <= longest_axis;
+                if (!is_counter) break;
+                range = {std::min(range.low, start->low), std::max(range.high, start->high)};
+            }
+            if (is_counter && is_stepped && range.low <= range.high)
+                known_.try_emplace(variable,
+                                   Interval{range.low - longest_axis, range.high + longest_axis});
+        }
+    }
+
+    // variable + 1, variable - int(condition)
+    bool is_step(const Expr& value, int variable) const {
+        if ((value.op() != Op::add && value.op() != Op::subtract) ||
+            !ir::procedure::is_variable(value.operand(0), variable))
+            return false;
+        const auto by = interval_of(value.operand(1), known_);
+        return by && by->low >= -1 && by->high <= 1;
     }
 
     void enter(const Statement& loop) {
@@ -122,6 +163,9 @@ std::optional<Interval> interval_of(const Expr& value, const std::map<int, Inter
             if (!a || !b) return {};
             return Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
         }
+        case Op::cast:
+            return value.operand(0).dtype() == ir::DType::boolean ? Interval{0, 1}
+                                                                  : Interval{least, greatest};
         default: return Interval{least, greatest};
     }
 }

@@ -14,7 +14,7 @@ struct Interval {
 };
 
 // What is known of variables of int64: extents of inputs, counters of loops where these read them,
-// and what is computed of them, once.
+// what goes on by one, and what is computed of them, once.
 std::map<int, Interval> intervals_of(const ir::procedure::Procedure& procedure);
 
 // The values of an expression of int64; nothing where they, or those of a sum or product within,

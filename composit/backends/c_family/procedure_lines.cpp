@@ -1,6 +1,6 @@
 #include "composit/backends/c_family/procedure_lines.h"
 
-#include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/ascii.h"
 #include "composit/base/comments.h"
@@ -265,7 +265,7 @@ std::string printed(const Lines& lines, const std::string& file) {
             has_mark ? text("// ", in_comment(file), ":", line.source_line) : std::string();
         const bool fits = width(line) + mark.size() + 2 <= longest_line;
         if (has_mark && !fits) out += indent + mark + "\n";
-        out += indent + line.text + (has_mark && fits ? "  " + mark : "") + "\n";
+        out += in_columns(indent + line.text + (has_mark && fits ? "  " + mark : "") + "\n");
         if (has_mark) marked = line.source_line;
     }
     return out;

@@ -33,9 +33,9 @@ struct ArrayNames {
     explicit ArrayNames(const Procedure& procedure) {
         (void)unique_name(procedure.name, taken);  // which the loop calls
         for (size_t i = 0; i < procedure.parameters; ++i)
-            parameters.push_back(unique_name(procedure.variables[i].name, taken));
+            parameters.push_back(unique_name(procedure.variables[i].name, taken, true));
         for (const Variable& result : procedure.results)
-            results.push_back(unique_name(result.name, taken));
+            results.push_back(unique_name(result.name, taken, true));
         count = unique_name("count", taken);
         element = unique_name("i", taken);
     }

@@ -1,5 +1,6 @@
 #include "composit/backends/c_family/procedure_roundings.h"
 
+#include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/base/text.h"
 
@@ -87,6 +88,7 @@ std::string addition(const Statement& statement, const std::string& place, const
     const bool is_less = subtracts(statement);
     const std::string sign = is_less ? "-" : "+";
     if (!is_rounded && !in_order) return place + " " + sign + "= " + term + ";";
+    if (!is_rounded) return added_in_order(place, sign, term);
     const ir::scalar::Expr& whole = statement.values[0];
     const ir::scalar::Op op = (is_less ? ir::scalar::Expr(whole.operand(0)) : whole).op();
     const bool binds = op == ir::scalar::Op::multiply || op == ir::scalar::Op::divide ||

@@ -24,7 +24,9 @@ using Kind = Statement::Kind;
 // statements are plain; what its loads and writes touch.
 class Loop {
   public:
-    Loop(const Procedure& procedure, const Statement& loop, const std::set<int>& shared)
+    // `may_be_short`: of a known length, too.
+    Loop(const Procedure& procedure, const Statement& loop, const std::set<int>& shared,
+         bool may_be_short)
         : procedure_(procedure) {
         // A few of plain statements, before all that mention the same variables are counted.
         const bool is_simple =
@@ -34,8 +36,8 @@ class Loop {
             });
         const auto count = ir::procedure::count_of(loop);
         if (!is_simple || !count || count->step != 1) return;
-        // Short ones of a known length are unrolled where they stand.
-        if (count->begin.op() == Op::constant && count->end.op() == Op::constant) return;
+        if (!may_be_short && count->begin.op() == Op::constant && count->end.op() == Op::constant)
+            return;
         assigned_ = ir::procedure::assignments_in({loop});
         std::map<int, int> own = ir::procedure::mentions_in(procedure, {loop});
         std::map<int, int> all = ir::procedure::mentions_in(procedure, procedure.body);
@@ -111,7 +113,7 @@ std::optional<Dot> dot_at(const Procedure& procedure, const Block& block, size_t
         !is_variable(sum.values[0].operand(0), total))
         return {};
     const Expr& product = sum.values[0].operand(1);
-    const Loop known(procedure, loop, {total});
+    const Loop known(procedure, loop, {total}, true);
     const bool only_loads = std::all_of(loop.body.begin(), loop.body.end() - 1,
                                         [](const Statement& s) { return s.kind == Kind::load; });
     if (!known.is_fit() || !only_loads || product.op() != Op::multiply) return {};
@@ -168,7 +170,8 @@ Multiples multiples_of(const Procedure& procedure, const Statement& loop) {
     if (loop.kind != Kind::loop || is_short_vector(procedure, loop) ||
         std::any_of(loop.body.begin(), loop.body.end(), is_other))
         return {};
-    const Loop known(procedure, loop, {});
+    // Short ones of a known length are unrolled where they stand.
+    const Loop known(procedure, loop, {}, false);
     if (!known.is_fit()) return {};
     Multiples made{{}, known.count()};
     int line = loop.line;
@@ -246,7 +249,7 @@ std::optional<Extreme> extreme_at(const Procedure& procedure, const Block& block
 std::string run_functions(bool throws) {
     const std::string sums = R"(// The sum of x[i] * y[i], in the order of i.
 template <class T>
-T dot_product(const T* x, const T* y, int64_t n) {
+inline T dot_product(const T* x, const T* y, int64_t n) {
     T total = 0;
     for (int64_t i = 0; i < n; ++i) total += x[i] * y[i];
     return total;

@@ -60,7 +60,9 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(array_functions(true, true), made);
         add_defined(run_functions(true), made);
         add_defined(taking_functions(), made);
-        for (const char* each : {"unless_zero", "scaled_slope"}) made.insert(each);
+        for (const char* each :
+             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order"})
+            made.insert(each);
         return made;
     }();
     return words;
@@ -170,7 +172,7 @@ std::string literal(DType dtype, Bits bits, const ScalarSpelling& spelling) {
     }
 }
 
-std::string unique_name(const std::string& wanted, TakenNames& taken) {
+std::string unique_name(const std::string& wanted, TakenNames& taken, bool is_of_variable) {
     std::string stem;
     for (char c : in_ascii(wanted)) {
         const bool fits = ascii::is_letter_or_digit(c);
@@ -179,7 +181,8 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     if (stem.empty()) stem = "t";
     if (ascii::is_digit(stem[0])) stem.insert(0, "t");
     const bool is_reserved = is_reserved_word(stem) || helpers().contains(stem) ||
-                             is_of_numbers(stem) || is_of_headers(stem);
+                             is_of_numbers(stem) || is_of_headers(stem) ||
+                             (is_of_variable && is_function_of_floats(stem));
     // Made again of its result, it is the same: no two underscores stand side by side.
     const std::string_view before =
         stem.back() == '_' ? std::string_view(stem).substr(0, stem.size() - 1) : stem;

@@ -25,7 +25,9 @@ using ir::scalar::ExprNode;
 using ir::scalar::Op;
 using ir::scalar::Specialisation;
 
-constexpr size_t longest_term = 64;
+// What is longer has a name: in a line, and in the lines that a statement of a procedure is broken
+// into.
+constexpr size_t longest_term = 64, longest_broken_term = 150;
 
 // Calls of one-operation rows replaced by their bodies.
 std::vector<Expr> expand(const std::vector<Expr>& results) {
@@ -63,7 +65,8 @@ class StatementPrinter {
           arguments_(arguments),
           taken_(taken),
           question_(question),
-          spelling_(spelling) {
+          spelling_(spelling),
+          is_of_procedure_(is_of_procedure) {
         if (roundings && !spelling.is_c) fusing_.emplace(*roundings);
         if (is_of_procedure) {
             integers_ = &roundings->integers;
@@ -74,8 +77,11 @@ class StatementPrinter {
         for (const Expr& result : results_) ++uses_[result.id()];
         for (const Expr& expr : order_) {
             if (expr.op() != Op::select) continue;
-            if (fusing_ && is_of_procedure) take_together(expr);
-            if (!scaled_.contains(expr.id()))
+            if (fusing_ && is_of_procedure) {
+                take_together(expr);
+                take_power_slope(expr);
+            }
+            if (!scaled_.contains(expr.id()) && !power_slopes_.contains(expr.id()))
                 for (size_t branch : {1, 2}) branches_.insert(expr.operands()[branch].id());
         }
     }
@@ -86,7 +92,7 @@ class StatementPrinter {
             Term term = expr.op() == Op::loop ? print_loop(expr, out) : term_of(expr);
             if (becomes_statement(expr, term)) {
                 const std::string name =
-                    unique_name(expr.name().empty() ? "t" : expr.name(), taken_);
+                    unique_name(expr.name().empty() ? "t" : expr.name(), taken_, is_of_procedure_);
                 out.lines.push_back("const " + type_name(expr.dtype()) + " " + name + " = " +
                                     term.text + ";");
                 term = {name, Binding::atom};
@@ -121,6 +127,30 @@ class StatementPrinter {
         scaled_[expr.id()] = other;
     }
 
+    // n == 0 ? 0 : n * power(x, n - 1) is one call, of x and n.
+    void take_power_slope(const Expr& expr) {
+        static const ir::scalar::RowRef& power = ir::scalar::table_row("power");
+        const Expr &test = expr.operands()[0], &product = expr.operands()[2];
+        const auto is_own = [this](const Expr& each) { return uses_.at(each.id()) == 1; };
+        const auto is_number = [](const Expr& each, double value) {
+            return each.op() == Op::constant && each.value() == value;
+        };
+        if (!is_floating(expr.dtype()) || !is_number(expr.operands()[1], 0) ||
+            test.op() != Op::equal || !is_number(test.operand(1), 0) || !is_own(test) ||
+            product.op() != Op::multiply || !is_own(product) ||
+            !(product.operand(0) == test.operand(0)))
+            return;
+        const Expr &n = product.operand(0), &call = product.operand(1);
+        if (call.op() != Op::call || call.row() != power || !is_own(call)) return;
+        const Expr& less = call.operand(1);
+        if (less.op() != Op::subtract || !(less.operand(0) == n) ||
+            !is_number(less.operand(1), 1) || !is_own(less))
+            return;
+        for (const Expr* each : {&test, &product, &call, &less}) together_.insert(each->id());
+        uses_[n.id()] -= 2;
+        power_slopes_.insert(expr.id());
+    }
+
     bool becomes_statement(const Expr& expr, const Term& term) const {
         if (ir::scalar::arity_of(expr.op()) == 0 || expr.op() == Op::loop) return false;
         if (together_.contains(expr.id())) return false;
@@ -129,7 +159,9 @@ class StatementPrinter {
         // multiplications with AVX-512. A value of its own is computed in any case.
         if (branches_.contains(expr.id()) && term.chooses) return true;
         if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
-        return uses_.at(expr.id()) > 1 || !expr.name().empty() || term.text.size() > longest_term ||
+        const size_t longest =
+            is_of_procedure_ && !branches_.contains(expr.id()) ? longest_broken_term : longest_term;
+        return uses_.at(expr.id()) > 1 || !expr.name().empty() || term.text.size() > longest ||
                (term.binding == Binding::choice && term.text.size() > longest_term / 2);
     }
 
@@ -203,6 +235,7 @@ class StatementPrinter {
         }
         if (const auto found = scaled_.find(expr.id()); found != scaled_.end())
             return scaled(expr, found->second);
+        if (power_slopes_.contains(expr.id())) return power_slope(expr);
         std::vector<Term> operands;
         for (const Expr& operand : expr.operands()) {
             operands.push_back(terms_.at(operand.id()));
@@ -229,12 +262,24 @@ class StatementPrinter {
         return made;
     }
 
+    Term power_slope(const Expr& expr) {
+        const Expr &n = expr.operands()[0].operand(0), &call = expr.operands()[2].operand(1);
+        Term base = terms_.at(call.operand(0).id());
+        if (fusing_->is_rounded(call, 0)) base = function("rounded", {base});
+        fusing_->shape_of(expr);
+        Term made =
+            function("slope_of_" + specialisation_of(call).symbol, {base, terms_.at(n.id())});
+        made.chooses = true;
+        return made;
+    }
+
     std::vector<Expr> results_;
     std::vector<Expr> order_;
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
     const LoopQuestion question_;
     const ScalarSpelling& spelling_;
+    const bool is_of_procedure_;
     std::optional<Fusing> fusing_;
     const std::map<int, Interval>* integers_ = nullptr;
     const std::set<int>* computed_ = nullptr;
@@ -242,6 +287,7 @@ class StatementPrinter {
     std::unordered_set<const ExprNode*> branches_;
     std::unordered_set<const ExprNode*> together_;        // parts of such calls
     std::unordered_map<const ExprNode*, size_t> scaled_;  // such calls
+    std::unordered_set<const ExprNode*> power_slopes_;
     std::unordered_map<const ExprNode*, Term> terms_;
     std::map<ir::scalar::LoopRun, std::vector<std::string>> runs_;
 };

@@ -28,14 +28,17 @@ std::string literal(
 struct Roundings;
 
 // `wanted` as a C++ identifier that is neither a word of the language nor of the prelude, and not
-// in `taken`, into which it is entered: "x", else "x_2", "x_3", …
-std::string unique_name(const std::string& wanted, TakenNames& taken);
+// in `taken`, into which it is entered: "x", else "x_2", "x_3", … `is_of_variable`: nor would it
+// hide a function of C's library of the same meaning: "exp_1".
+std::string unique_name(const std::string& wanted, TakenNames& taken, bool is_of_variable = false);
 
 // `wanted` as the name of a namespace: nor is it a function of C's library, which headers declare
 // outside of namespaces: "exp_1".
 std::string namespace_name(const std::string& wanted);
 // Whether C's library, or a compiler without its headers, knows something of this name: "powf".
 bool is_of_library(std::string_view name);
+// Whether it is a function of <math.h> that is a row of the table, too: "exp", "sin".
+bool is_function_of_floats(const std::string& name);
 // Whether the text has the identifier, as a whole word.
 bool has_word(std::string_view text, std::string_view word);
 

@@ -25,7 +25,7 @@ class ScopedNames {
             scopes.push_back(scope);
             return name;
         }
-        const std::string name = unique_name(wanted, taken_);
+        const std::string name = unique_name(wanted, taken_, true);
         scopes_[wanted].push_back({name, {scope}});
         return name;
     }

@@ -1,5 +1,6 @@
 // Puts the files together.
 #include "composit/backends/c_family/kernel_printer.h"
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
@@ -35,8 +36,6 @@ constexpr const char* exactness =
 #endif
 )";
 
-constexpr size_t longest_line = 100;
-
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     for (size_t at = 0; at < text.size();) {
@@ -51,32 +50,6 @@ size_t margin_of(const std::string& line) {
     return std::min(line.find_first_not_of(' '), line.size());
 }
 
-// Where the line is broken: behind a comma or before an operator, outside of as many parentheses as
-// can be, as far to the right as can be; 0: nowhere.
-size_t place_to_break(const std::string& line) {
-    size_t best = 0;
-    int depth = 0, least = std::numeric_limits<int>::max();
-    for (size_t at = 0; at < line.size() && at < longest_line; ++at) {
-        const char c = line[at];
-        if (c == '(' || c == '{') ++depth;
-        if (c == '[') depth += 100;
-        if (c == ')' || c == '}') --depth;
-        if (c == ']') depth -= 100;
-        const bool is_operator =
-            at + 2 < line.size() && c == ' ' && line[at + 2] == ' ' &&
-            std::string_view("+-*/?:").find(line[at + 1]) != std::string_view::npos;
-        const bool is_logical =
-            line.compare(at, 4, " && ") == 0 || line.compare(at, 4, " || ") == 0;
-        const bool is_comma = c == ' ' && at > 0 && line[at - 1] == ',';
-        if ((!is_operator && !is_logical && !is_comma) || at < margin_of(line) + 24) continue;
-        if (depth <= least) {
-            least = depth;
-            best = at;
-        }
-    }
-    return best;
-}
-
 // The lines of code, broken where they are too long; a loop around one short statement is one line.
 std::string in_lines(const std::string& code) {
     const std::vector<std::string> lines = lines_of(code);
@@ -88,7 +61,8 @@ std::string in_lines(const std::string& code) {
             const std::string& next = lines[k + 1];
             const bool is_statement =
                 next.ends_with(";") && next.compare(margin_of(next), 5, "for (") != 0;
-            if (is_statement && line.size() + next.size() - margin_of(next) < longest_line) {
+            if (is_statement &&
+                line.size() + next.size() - margin_of(next) < c_family::longest_line) {
                 line += " " + next.substr(margin_of(next));
                 ++k;
             }
@@ -96,20 +70,13 @@ std::string in_lines(const std::string& code) {
         // A function of one short statement.
         if (margin == 0 && line.ends_with(") {") && k + 2 < lines.size() && lines[k + 2] == "}" &&
             lines[k + 1].starts_with("    return ") &&
-            line.size() + lines[k + 1].size() < longest_line) {
+            line.size() + lines[k + 1].size() < c_family::longest_line) {
             line += " " + lines[k + 1].substr(4) + " }";
             k += 2;
         }
-        const bool is_code = margin < line.size() && line[margin] != '/' && line[margin] != '#';
-        while (is_code && line.size() > longest_line) {
-            const size_t place = place_to_break(line);
-            if (place == 0) break;
-            result += line.substr(0, place) + "\n";
-            line = std::string(margin + 8, ' ') + line.substr(place + 1);
-        }
         result += line + "\n";
     }
-    return result;
+    return c_family::in_columns(result);
 }
 
 bool is_cpp(const ProgramText& program) { return program.options().language == Language::cpp; }

@@ -111,8 +111,8 @@ class Content {
         add(procedure.arrays);
         add(procedure.head);
         add(procedure.body);
-        for (const auto& other :
-             {procedure.derivative, procedure.of_each_row, procedure.reverse_of}) {
+        for (const auto& other : {procedure.derivative, procedure.of_each_row, procedure.reverse_of,
+                                  procedure.for_derivatives}) {
             add(other != nullptr);
             if (other) add(*other);
         }

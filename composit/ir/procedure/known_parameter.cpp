@@ -94,7 +94,7 @@ Procedure with_last_parameter(const Procedure& procedure, double value, const st
     --out.parameters;  // it is one of the other variables now
     if (!out.head.empty()) out.head.pop_back();
     out.name = name;
-    out.of_each_row = out.reverse_of = out.derivative = {};
+    out.of_each_row = out.reverse_of = out.derivative = out.for_derivatives = {};
     if (procedure.derivative || keeps_tapes(procedure)) {
         const Procedure& derivative =
             procedure.derivative ? *procedure.derivative : reverse(procedure);

@@ -9,36 +9,20 @@
 namespace composit::ir::procedure {
 namespace {
 
-using Kind = Statement::Kind;
 using scalar::Op;
 
-// What a statement gives a value, and what of: variables, and arrays as -1 - number.
 struct Passage {
-    int to = 0;
-    std::vector<int> from;
+    ValueFlow flow;
     bool has_pole = false;
 };
 
-std::optional<Passage> flow_of(const Statement& statement) {
-    const int array = -1 - statement.array;
-    switch (statement.kind) {
-        case Kind::load:
-        case Kind::take: return Passage{statement.variable, {array}, false};
-        case Kind::assign:
-        case Kind::store:
-        case Kind::add:
-        case Kind::append:
-            return Passage{statement.kind == Kind::assign ? statement.variable : array,
-                           derived_from(statement.values), passes_pole(statement.values[0])};
-        default: return {};
-    }
-}
-
-std::vector<Passage> flows_in(const Block& body) {
-    std::vector<Passage> flows;
+std::vector<Passage> passages_in(const Block& body) {
+    std::vector<Passage> made;
     for (const Statement* statement : all_statements(body))
-        if (std::optional<Passage> flow = flow_of(*statement)) flows.push_back(std::move(*flow));
-    return flows;
+        if (std::optional<ValueFlow> flow = flow_of(*statement))
+            made.push_back({std::move(*flow),
+                            !statement->values.empty() && passes_pole(statement->values[0])});
+    return made;
 }
 
 }  // namespace
@@ -65,14 +49,14 @@ bool passes_pole(const Expr& value) {
 }
 
 std::set<int> infinite_tangents(const Block& body) {
-    const std::vector<Passage> flows = flows_in(body);
+    const std::vector<Passage> passages = passages_in(body);
     std::set<int> found;
     for (bool grew = true; grew;) {
         grew = false;
-        for (const Passage& flow : flows) {
+        for (const auto& [flow, has_pole] : passages) {
             const bool is_infinite =
-                flow.has_pole || std::any_of(flow.from.begin(), flow.from.end(),
-                                             [&](int each) { return found.contains(each); });
+                has_pole || std::any_of(flow.from.begin(), flow.from.end(),
+                                        [&](int each) { return found.contains(each); });
             if (is_infinite) grew |= found.insert(flow.to).second;
         }
     }
@@ -80,12 +64,12 @@ std::set<int> infinite_tangents(const Block& body) {
 }
 
 std::set<int> infinite_adjoints(const Block& body) {
-    const std::vector<Passage> flows = flows_in(body);
+    const std::vector<Passage> passages = passages_in(body);
     std::set<int> found;
     for (bool grew = true; grew;) {
         grew = false;
-        for (const Passage& flow : flows)
-            if (flow.has_pole || found.contains(flow.to))
+        for (const auto& [flow, has_pole] : passages)
+            if (has_pole || found.contains(flow.to))
                 for (const int each : flow.from) grew |= found.insert(each).second;
     }
     return found;

@@ -122,6 +122,9 @@ struct Procedure {
     // What its user says its derivative is, in place of the one that is derived: its parameters are
     // those of `vjp` (or `reverse`), its results those. given_derivative.cpp
     std::shared_ptr<const Procedure> derivative = {};
+    // What derivatives are made of in place of this one, whose values it has: the text of a
+    // function whose derivative is not that of how it is computed (stand_ins.h).
+    std::shared_ptr<const Procedure> for_derivatives = {};
     // What this one, made by `over_rows`, runs for each row: derivatives are made of that one's.
     std::shared_ptr<const Procedure> of_each_row = {};
     // What this one is the derivative of in reverse: where it keeps tapes, its own is made of that

@@ -5,7 +5,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
-#include "composit/ir/procedure/shared_extremes.h"
+#include "composit/ir/procedure/stand_ins.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/procedure/undo.h"
@@ -486,6 +486,7 @@ class Reverser : private LoggedLoops {
 Procedure reverse(const Procedure& procedure) {
     if (procedure.of_each_row) return reverse_over_rows(*procedure.of_each_row);
     if (procedure.derivative) return given_vjp(procedure);
+    if (procedure.for_derivatives) return reverse(*procedure.for_derivatives);
     Procedure made =
         keeps_tapes(procedure) ? reverse_again(procedure) : Reverser(procedure).run(false);
     made.reverse_of = std::make_shared<const Procedure>(procedure);

@@ -133,6 +133,13 @@ void add_derived_from(const Expr& expr, std::set<const scalar::ExprNode*>& seen,
     for (const Expr& operand : expr.operands()) add_derived_from(operand, seen, found);
 }
 
+std::vector<ValueFlow> flows_in(const Block& body) {
+    std::vector<ValueFlow> flows;
+    for (const Statement* statement : all_statements(body))
+        if (std::optional<ValueFlow> flow = flow_of(*statement)) flows.push_back(std::move(*flow));
+    return flows;
+}
+
 }  // namespace
 
 std::vector<int> derived_from(const std::vector<Expr>& values) {
@@ -142,50 +149,51 @@ std::vector<int> derived_from(const std::vector<Expr>& values) {
     return {found.begin(), found.end()};
 }
 
-std::set<int> active_in(const Procedure& procedure, const Block& body,
-                        const std::vector<int>& results) {
-    std::set<int> varied, useful;
+std::optional<ValueFlow> flow_of(const Statement& statement) {
+    const int array = -1 - statement.array;
+    switch (statement.kind) {
+        case Kind::load:
+        case Kind::take: return ValueFlow{statement.variable, {array}};
+        case Kind::assign: return ValueFlow{statement.variable, derived_from(statement.values)};
+        case Kind::store:
+        case Kind::add:
+        case Kind::append: return ValueFlow{array, derived_from(statement.values)};
+        default: return {};
+    }
+}
+
+std::set<int> varied_in(const Procedure& procedure, const Block& body) {
+    std::set<int> varied;
     for (size_t i = 0; i < procedure.parameters; ++i)
         if (is_floating(procedure.variables[i].dtype)) varied.insert(static_cast<int>(i));
-    for (const int result : results) useful.insert(result);
-    for (size_t i = 0; i < procedure.arrays.size(); ++i) {
-        if (!is_floating(procedure.arrays[i].dtype)) continue;
-        const int key = -1 - static_cast<int>(i);
-        if (procedure.arrays[i].role == Role::input) varied.insert(key);
-        if (procedure.arrays[i].role == Role::output) useful.insert(key);
-    }
-    const auto all = all_statements(body);
+    for (size_t i = 0; i < procedure.arrays.size(); ++i)
+        if (is_floating(procedure.arrays[i].dtype) && procedure.arrays[i].role == Role::input)
+            varied.insert(-1 - static_cast<int>(i));
+    const std::vector<ValueFlow> flows = flows_in(body);
     for (bool grew = true; grew;) {
-        const size_t before = varied.size() + useful.size();
-        for (const Statement* statement : all) {
-            std::vector<int> from;
-            int to = 0;
-            switch (statement->kind) {
-                case Kind::assign:
-                    from = derived_from(statement->values);
-                    to = statement->variable;
-                    break;
-                case Kind::load:
-                case Kind::take:
-                    from = {-1 - statement->array};
-                    to = statement->variable;
-                    break;
-                case Kind::store:
-                case Kind::add:
-                case Kind::append:
-                    from = derived_from(statement->values);
-                    to = -1 - statement->array;
-                    break;
-                default: continue;
-            }
-            for (const int each : from)
-                if (varied.contains(each)) varied.insert(to);
-            if (useful.contains(to)) useful.insert(from.begin(), from.end());
-        }
-        grew = varied.size() + useful.size() != before;
+        grew = false;
+        for (const ValueFlow& flow : flows)
+            for (const int each : flow.from)
+                if (varied.contains(each)) grew |= varied.insert(flow.to).second;
+    }
+    return varied;
+}
+
+std::set<int> active_in(const Procedure& procedure, const Block& body,
+                        const std::vector<int>& results) {
+    std::set<int> useful(results.begin(), results.end());
+    for (size_t i = 0; i < procedure.arrays.size(); ++i)
+        if (is_floating(procedure.arrays[i].dtype) && procedure.arrays[i].role == Role::output)
+            useful.insert(-1 - static_cast<int>(i));
+    const std::vector<ValueFlow> flows = flows_in(body);
+    for (bool grew = true; grew;) {
+        const size_t before = useful.size();
+        for (const ValueFlow& flow : flows)
+            if (useful.contains(flow.to)) useful.insert(flow.from.begin(), flow.from.end());
+        grew = useful.size() != before;
     }
     std::set<int> active;
-    for (const int each : varied)
+    for (const int each : varied_in(procedure, body))
         if (useful.contains(each)) active.insert(each);
     return active;
 }

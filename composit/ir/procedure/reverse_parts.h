@@ -4,6 +4,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -25,7 +26,18 @@ std::vector<int> floats_read(const std::vector<Expr>& values);
 // Those through which a derivative may reach the values: not what only conditions read.
 std::vector<int> derived_from(const std::vector<Expr>& values);
 
-// Variables, and arrays as -1 - number, that depend on floating parameters and inputs and that
+// What a statement gives a value, and through what a derivative may reach it: variables, and arrays
+// as -1 - number.
+struct ValueFlow {
+    int to = 0;
+    std::vector<int> from;
+};
+std::optional<ValueFlow> flow_of(const Statement& statement);
+
+// Variables, and arrays as -1 - number, that depend on floating parameters and inputs.
+std::set<int> varied_in(const Procedure& procedure, const Block& body);
+
+// Those of them that
 // `results`, which are variables, and outputs depend on.
 std::set<int> active_in(const Procedure& procedure, const Block& body,
                         const std::vector<int>& results);

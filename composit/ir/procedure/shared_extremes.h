@@ -11,10 +11,7 @@ namespace composit::ir::procedure {
 //                                    for (…) if (!(e < raw)) { equal += 1; total += e }
 //                                    m = stand_in(raw, total / equal)
 // so that a derivative asks no iteration for what the one before has found, and all elements that
-// are the extremum get the same part. `held` is a value without a derivative, `stand_in` one with
-// the derivative of another; `with_values_alone` makes of both what they are, once derivatives have
-// been made.
+// are the extremum get the same part (stand_ins.h).
 Procedure with_extremes_shared(Procedure procedure);
-void with_values_alone(Procedure& procedure);
 
 }  // namespace composit::ir::procedure

@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/shared_extremes.h"
+#include "composit/ir/procedure/stand_ins.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
@@ -70,6 +71,9 @@ class Carrier {
         out_.body.insert(out_.body.begin(), starts.begin(), starts.end());
     }
 
+    // Of the procedure's arrays; -1: an array has none.
+    const std::vector<int>& array_tangents() const { return array_tangents_; }
+
   private:
     static bool has_several_floats(const Procedure& procedure) {
         size_t count = 0;
@@ -81,7 +85,8 @@ class Carrier {
     size_t moved(size_t variable) const {
         return variable < procedure_.parameters ? variable : variable + added_;
     }
-    // The arrays, then a tangent for each floating one; outputs are those of tangents only.
+    // The arrays, then a tangent for each floating one that depends on what is derived for; outputs
+    // are those of tangents only.
     void add_arrays() {
         using Role = ArrayVariable::Role;
         for (const ArrayVariable& array : procedure_.arrays) {
@@ -90,10 +95,13 @@ class Carrier {
             if (copy.role == Role::output) copy.role = Role::local;
             out_.arrays.push_back(std::move(copy));
         }
+        const std::set<int> varied = varied_in(procedure_, procedure_.body);
         for (size_t i = 0; i < procedure_.arrays.size(); ++i) {
             ArrayVariable tangent = out_.arrays[i];
             tangent.role = procedure_.arrays[i].role;
-            const bool has_tangent = is_floating(tangent.dtype);
+            const bool has_tangent =
+                is_floating(tangent.dtype) &&
+                (tangent.role != Role::local || varied.contains(-1 - static_cast<int>(i)));
             array_tangents_.push_back(has_tangent ? out_.add_array("d" + tangent.name, tangent)
                                                   : -1);
         }
@@ -224,6 +232,12 @@ class Carrier {
                 tangent.values = {made ? made : zero(copy.values[0].dtype())};
             }
             out.push_back(std::move(tangent));
+        } else if (is_assignment(statement)) {
+            const auto own = variables_[0].find(static_cast<size_t>(statement.variable));
+            if (own != variables_[0].end()) {
+                const ir::DType dtype = out_.variables[static_cast<size_t>(own->second)].dtype;
+                out.push_back(Statement::assign(own->second, zero(dtype), statement.line));
+            }
         }
         out.push_back(std::move(copy));
     }
@@ -388,6 +402,7 @@ void check_has_no_arrays(const Procedure& procedure, const char* what) {
 Procedure jvp(const Procedure& given) {
     if (given.of_each_row) return over_rows(jvp(*given.of_each_row));
     if (given.derivative) return given_jvp(given);
+    if (given.for_derivatives) return jvp(*given.for_derivatives);
     Procedure procedure = given;
     if (!given.arrays.empty()) {
         procedure = with_elements_read_once(with_extremes_shared(given));
@@ -415,7 +430,8 @@ Procedure jvp(const Procedure& given) {
                                                  : zero(procedure.results[result].dtype));
         return values;
     };
-    Carrier(procedure, out, {direction}, finish).run();
+    Carrier carrier(procedure, out, {direction}, finish);
+    carrier.run();
     if (procedure.arrays.empty()) return out;
     with_values_alone(out);
     out.head = procedure.head;
@@ -428,10 +444,7 @@ Procedure jvp(const Procedure& given) {
         }
         const auto own = static_cast<size_t>(-1 - each);
         if (!is_floating(procedure.arrays[own].dtype)) continue;
-        // Tangents stand behind the arrays, in their order.
-        size_t tangent = procedure.arrays.size();
-        for (size_t i = 0; i < own; ++i) tangent += is_floating(procedure.arrays[i].dtype);
-        out.head.push_back(-1 - static_cast<int>(tangent));
+        out.head.push_back(-1 - carrier.array_tangents()[own]);
     }
     std::set<std::string> names = names_in(given);
     for (const std::string& each : names_in(given)) names.insert("d" + each);

@@ -22,6 +22,21 @@ def require(condition: bool, claim: str) -> None:
     raise NotImplementedError
 
 
+def same_extents(a: int, b: int) -> None:
+    """Within this file: that two extents are the same, or a ValueError."""
+    raise NotImplementedError
+
+
+def held(x: Any) -> Any:
+    """Within this file: x, without a derivative, while first derivatives are made."""
+    raise NotImplementedError
+
+
+def stand_in(value: Any, other: Any) -> Any:
+    """Within this file: the value, with the derivative of the other one."""
+    raise NotImplementedError
+
+
 # ----- linear algebra: Gauss's elimination with partial pivoting, as LAPACK's getrf and gesv
 
 
@@ -49,10 +64,8 @@ def decomposed(a):
     return lu, order, sign
 
 
-def solved(a, b):
-    same_extents(a.shape[0], a.shape[1])
-    same_extents(a.shape[0], b.shape[0])
-    lu, order, _ = decomposed(a)
+def substituted(lu, order, b):
+    """x of l u x = b, whose rows are in an order."""
     n = len(lu)
     x = b * 1.0
     for i in range(n):
@@ -67,8 +80,28 @@ def solved(a, b):
     return x
 
 
+def solved(a, b):
+    same_extents(a.shape[0], a.shape[1])
+    same_extents(a.shape[0], b.shape[0])
+    lu, order, _ = decomposed(a)
+    return substituted(lu, order, b)
+
+
+def solved_for_derivatives(a, b):
+    """a^-1 b, whose derivative is a^-1 (db - da x): no elimination is derived."""
+    same_extents(a.shape[0], a.shape[1])
+    same_extents(a.shape[0], b.shape[0])
+    lu, order, _ = decomposed(held(a))
+    x = substituted(lu, order, held(b))
+    return stand_in(x, substituted(lu, order, b - a @ x))
+
+
 def inverted(a):
     return solved(a, np.eye(len(a)))
+
+
+def inverted_for_derivatives(a):
+    return solved_for_derivatives(a, np.eye(len(a)))
 
 
 def determinant(a):
@@ -95,11 +128,6 @@ def cholesky(a):
             else:
                 lower[i, j] = rest / lower[j, j]
     return lower
-
-
-def same_extents(a: int, b: int) -> None:
-    """Within this file: that two extents are the same, or a ValueError."""
-    raise NotImplementedError
 
 
 def cross(a, b):
@@ -144,9 +172,27 @@ def places_in_order(a):
     return made
 
 
+def in_order_for_derivatives(a):
+    """The elements from where they stand, each of which gets its gradient there."""
+    made = a.copy()
+    places = places_in_order(a)
+    for i in range(len(made)):
+        made[i] = a[places[i]]
+    return made
+
+
 def median(a):
     n = len(a)
     ordered = in_order(a)
+    last = ordered[n - 1] * 1.0
+    if last != last:
+        return last
+    return ordered[n // 2] * 1.0 if n % 2 == 1 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
+
+
+def median_for_derivatives(a):
+    n = len(a)
+    ordered = in_order_for_derivatives(a)
     last = ordered[n - 1] * 1.0
     if last != last:
         return last
@@ -222,14 +268,18 @@ class Text(NamedTuple):
     text: Any
     axes: tuple[int | None, ...]
     gives_list: bool = False
+    for_derivatives: Any = None  # a text of the same values, which derivatives are made of
 
 
 LIBRARY: dict[Any, Text] = {
-    np.linalg.solve: Text(solved, (2, None)), np.linalg.inv: Text(inverted, (2,)),
+    np.linalg.solve: Text(solved, (2, None), False, solved_for_derivatives),
+    np.linalg.inv: Text(inverted, (2,), False, inverted_for_derivatives),
     np.linalg.det: Text(determinant, (2,)), np.linalg.cholesky: Text(cholesky, (2,)),
     np.cross: Text(cross, (1, 1)), np.trace: Text(trace, (2,)),
-    np.sort: Text(in_order, (1,)), builtins.sorted: Text(in_order, (1,), True),
-    np.argsort: Text(places_in_order, (1,)), np.median: Text(median, (1,)),
+    np.sort: Text(in_order, (1,), False, in_order_for_derivatives),
+    builtins.sorted: Text(in_order, (1,), True, in_order_for_derivatives),
+    np.argsort: Text(places_in_order, (1,)),
+    np.median: Text(median, (1,), False, median_for_derivatives),
     np.interp: Text(interpolated, (0, 1, 1)), np.polyval: Text(polynomial, (1, None)),
     getattr(np, "trapezoid", None) or np.trapz: Text(trapezoids, (1, 1)),  # type: ignore
     math.factorial: Text(factorial, (0,)), math.comb: Text(combinations, (0, 0)),

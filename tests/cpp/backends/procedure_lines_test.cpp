@@ -1,6 +1,7 @@
 // Printed functions in as few lines as a person would take.
 #include "composit/backends/c_family/procedure_lines.h"
 
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/procedure_text.h"
 
 #include <gtest/gtest.h>
@@ -30,6 +31,19 @@ TEST(ProcedureLines, NoLineBecomesTooLong) {
     const std::string half(60, 'x');
     EXPECT_EQ(text_of({{0, "double a = " + half + ";", 0}, {0, "double b = " + half + ";", 0}}),
               "double a = " + half + ";\ndouble b = " + half + ";\n");
+}
+
+TEST(ProcedureLines, LongStatementsAreBrokenBeforeLooseOperators) {
+    const std::string a(40, 'a'), b(40, 'b'), c(40, 'c');
+    EXPECT_EQ(text_of({{1, "x = " + a + " * " + b + " + " + c + ";", 3}}),
+              "    // k.py:3\n    x = " + a + " * " + b + "\n            + " + c + ";\n");
+    EXPECT_EQ(text_of({{1, "f(" + a + ", g(" + b + " + " + c + "));", 3}}),
+              "    // k.py:3\n    f(" + a + ",\n            g(" + b + " + " + c + "));\n");
+}
+
+TEST(ProcedureLines, LinesWithoutAPlaceToBreakStayLong) {
+    const std::string word(110, 'a'), code = "x[" + word + " + 1] = y;\n// " + word + " + " + word;
+    EXPECT_EQ(c_family::in_columns(code), code);
 }
 
 TEST(ProcedureLines, AssertionsStandTogetherWhereTheyAreComparisons) {

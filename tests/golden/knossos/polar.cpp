@@ -19,6 +19,7 @@ polar_jvp_results polar_jvp(double x, double y, double dx, double dy) {
     const double r = hypot_float64(x, y), dr = scaled_slope(dx, x / r) + scaled_slope(dy, y / r);
     const double t = multiply_add(y, y, x * x);  // kernels.py:55
     const bool t_2 = t == 0.0;
-    const double dtheta = rounded(scaled_slope(dy, t_2 ? 0.0 : x / t)) + scaled_slope(dx, t_2 ? 0.0 : -y / t);
+    const double dtheta = rounded(scaled_slope(dy, t_2 ? 0.0 : x / t))
+            + scaled_slope(dx, t_2 ? 0.0 : -y / t);
     return {dr, dtheta};  // kernels.py:56
 }

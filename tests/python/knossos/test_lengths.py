@@ -3,6 +3,7 @@
 # ruff: noqa: F821
 
 import math
+import re
 import statistics
 
 import lengths
@@ -21,6 +22,57 @@ def test_lines_of_derivatives_per_line():
     assert len(ratios) == 38
     assert statistics.median(ratios) <= 4.0
     assert sum(ratio > 6 for ratio in ratios) <= 9
+
+
+@pytest.mark.long_tail
+def test_lines_have_at_most_100_columns():
+    wide = [line for kernel in lengths.kernels() for made in (kernel, kernel.vjp, kernel.jvp)
+            for line in made.procedure().source.splitlines() if len(line) > 100]  # fmt: skip
+    assert not wide, wide
+
+
+def test_long_lines_are_broken_before_loose_operators(tmp_path):
+    @knossos.register
+    def long_sum(first_factor: float, second_factor: float, third_factor: float) -> float:
+        return (
+            math.exp(first_factor * second_factor) * third_factor
+            + math.exp(second_factor * third_factor) * first_factor * second_factor
+        )
+
+    source = long_sum.source
+    lines = source.splitlines()
+    assert max(map(len, lines)) <= 100 and any(line.startswith(" " * 12 + "+ ") for line in lines)
+    long_sum.export(tmp_path)
+    for file in tmp_path.iterdir():
+        wide = [line for line in file.read_text().splitlines() if len(line) > 100]
+        assert not wide, wide
+
+
+def test_variables_hide_no_function():
+    @knossos.register
+    def own(exp: float, n: int) -> float:
+        log = math.exp(exp) * math.sin(exp)
+        return log * log + math.exp(-exp) * math.cos(exp)
+
+    for source in (own.source, own.vjp.procedure().source, own.jvp.procedure().source):
+        for name in ("exp", "log", "sin", "cos"):
+            assert not re.search(rf"\b{name}\b(?!\()", source), source
+    assert "exp_1" in own.source and own(exp=0.5, n=1) == own(0.5, 1)
+
+
+def test_slopes_of_powers_are_calls():
+    @knossos.register
+    def sums(x: "Tensor[float, n]", w: float) -> float:
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * w**i
+        return total
+
+    source = sums.vjp.procedure().source
+    assert source.count("slope_of_power_float64(") == 1 and " == 0.0 ?" not in source, source
+    for w in (0.5, 0.0, -1.5, math.inf):
+        dx, dw = sums.vjp(np.array([2.0, 3.0, 4.0]), w, 1.0)
+        assert dw == 3.0 + 8.0 * w and np.array_equal(dx, [1.0, w, w * w])
 
 
 def derivative(function):
@@ -43,6 +95,22 @@ def test_rows_are_logged_at_once():
     source = derivative(written.heat)
     assert "add_run(u_2_log_2, u_2.data(), n);" in source
     assert "take_run(u_2_log_2, u_2.data(), n);" in source and "push_back" not in source
+
+
+def test_what_goes_on_by_one_does_not_wrap():
+    for function in (written.losses, written.irr):
+        assert "uint64_t" not in derivative(function), derivative(function)
+    assert "    trips += 1;" in derivative(written.irr)
+
+    @knossos.register
+    def last(x: "Tensor[float, n]", k: int) -> float:
+        at = k
+        for i in range(len(x)):
+            if x[i] > 0.0:
+                at += 1
+        return x[at - k]
+
+    assert "uint64_t(at) + " in last.source, last.source  # it may begin at the end of int64
 
 
 def test_what_both_sides_begin_with_stands_before():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit._core.scalar import Expr
 from composit.knossos import functions, library
 from composit.knossos.annotations import check_constructor, defaults_of, fields_of
@@ -33,6 +34,7 @@ from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.einsum import Einsum
 from composit.knossos.translator.expressions import Expressions, Forms
+from composit.knossos.translator.found import Found
 from composit.knossos.translator.inlining import Inlining
 from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.makers import Makers
@@ -61,6 +63,7 @@ class Calls:
     code: Code
     operators: Operators
     scope: Scope
+    found: Found
     integers: Integers
     expressions: Expressions
     arguments: Arguments
@@ -112,6 +115,8 @@ class Calls:
         arguments = self.arguments.by_position(node)
         if function is library.same_extents:
             return self.integers.require_same(*arguments)
+        if function in (library.held, library.stand_in):
+            return self._with_derivative_of(function, arguments)
         text = found_in(library.LIBRARY, function)
         if text is not None and all(map(is_number, arguments)):
             return of_numbers(function, *arguments)
@@ -179,11 +184,28 @@ class Calls:
                     {0: "A number is", 1: "An array of one axis is", 2: "A matrix is"}[wanted]
                     + " required; of larger ones, write a loop.",
                 )  # fmt: skip
-        source = library.LibrarySource(source_of(text.text), self.scope.source, node)
+        used = text.text
+        if text.for_derivatives is not None:
+            self.found.has_texts_for_derivatives = True
+            used = text.for_derivatives if self.found.for_derivatives else used
+        source = library.LibrarySource(source_of(used), self.scope.source, node)
         made = self.inlining.inlined(node, source, arguments)
         if text.gives_list:
             made.is_list = 1
         return made
+
+    def _with_derivative_of(self, function: Any, arguments: list[Any]) -> Any:
+        """held(x), stand_in(value, other): of numbers, or of elements."""
+        made = _core.procedure.held if function is library.held else _core.procedure.stand_in
+
+        def of_numbers(*numbers: Any) -> Any:
+            if is_number(numbers[0]) or kind_of(numbers[0]) != "float":
+                return numbers[0]
+            return made(*(self.operators.cast(each, "float") for each in numbers))
+
+        if any(isinstance(each, Array) for each in arguments):
+            return self.array_calls.elements.elementwise(of_numbers, arguments)
+        return of_numbers(*arguments)
 
     def _require(self, node: ast.Call) -> None:
         holds = self.operators.truth(self.expressions.value(node.args[0]))

@@ -27,6 +27,8 @@ class GrowingList:
 class Found:
     """Empty for the first translation."""
 
+    for_derivatives: bool = False  # functions of the library have their texts for derivatives
+    has_texts_for_derivatives: bool = False  # and there are some
     has_arrays: bool = False  # the kernel makes or takes some
     floats: set[str] = dataclasses.field(default_factory=set)  # variables, and "return 0"
     # By loops, counted from the first: what their iterations hand on.

@@ -62,6 +62,14 @@ def translate(
 
     `as_kernel(function)` is the kernel of another function that is called."""
     found = Found()
+    made, structure = _translated(source, dtype, as_kernel, found)
+    if found.has_texts_for_derivatives:
+        again = Found(for_derivatives=True)
+        made = made.with_text_for_derivatives(_translated(source, dtype, as_kernel, again)[0])
+    return made, structure
+
+
+def _translated(source: Source, dtype: Any, as_kernel: Any, found: Found) -> tuple[Procedure, Leaf]:
     while True:
         try:
             return _run(source, dtype, as_kernel, found)
