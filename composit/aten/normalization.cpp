@@ -7,11 +7,15 @@
 #include "composit/nn/differentiation.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/normalization.h"
+#include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace composit::aten {
 namespace {
@@ -166,6 +170,21 @@ RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
 }
 
 }  // namespace
+
+Tensor local_response_norm(const Tensor& x, int64_t size, double alpha, double beta, double k) {
+    user_check(size > 0, "local_response_norm: size is ", size, ". At least 1 is required.");
+    const Tensor square = numpy::moveaxis(x * x, 1, -1);
+    std::vector<std::pair<int64_t, int64_t>> widths(x.shape().size(), {0, 0});
+    widths.back() = {size / 2, (size - 1) / 2};
+    const Tensor wide = numpy::pad(square, widths);
+    widths.back() = {1, 0};
+    const Tensor sums = numpy::cumsum(numpy::pad(wide, widths), -1);
+    const auto part = [&](std::optional<int64_t> start, std::optional<int64_t> stop) {
+        return numpy::get_item(sums, {numpy::Ellipsis{}, numpy::Slice{start, stop}});
+    };
+    const Tensor mean = (part(size, {}) - part({}, -size)) / size;
+    return x / rows::power(numpy::moveaxis(mean, -1, 1) * alpha + k, beta);
+}
 
 RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
     return normalized(x, o, in_training_by_batch);

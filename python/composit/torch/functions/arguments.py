@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit._core import runtime_error
 
 
@@ -33,12 +34,4 @@ def check_threes(name: str, input: Any, other: Any, dim: int) -> None:
         )
 
 
-def axis_of(dim: int, ndim: int) -> int:
-    """The dimension, counted from the first."""
-    count = max(ndim, 1)
-    if not -count <= dim < count:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got "
-            f"{dim})"
-        )
-    return dim % count
+axis_of = _core.aten.dimension_of  # the dimension, counted from the first

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import floating, is_floating, together
@@ -179,24 +180,17 @@ def _implicit(input: Any, dim: int | None) -> int:
     return dim
 
 
-def _running(name: str, reduce: Any, beats: Any) -> None:
-    def function(input: Any, dim: int) -> Any:
-        if not input.ndim:
-            return pair(name)(input, cnp.zeros((), "int64"))
-        values = reduce(input, axis=dim)
-        length = input.shape[dim]
-        shape = [1] * input.ndim
-        shape[dim] = length
-        numbers = cnp.asarray(np.arange(length).reshape(shape))
-        places = cnp.where(beats(input, values), numbers, 0)
-        indices = cnp.maximum.accumulate(cnp.broadcast_to(places, input.shape), axis=dim)
-        return pair(name)(cnp.take_along_axis(input, indices, axis=dim), indices)
+def _running(name: str) -> None:
+    function = function_of(name)
 
-    define(function, name, doc="The extreme so far and its last place, along a dimension.")
+    def running(input: Any, dim: int) -> Any:
+        return pair(name)(*function(input, dim))
+
+    define(running, name, doc="The extreme so far and its last place, along a dimension.")
 
 
-_running("cummax", cnp.maximum.accumulate, cnp.equal)
-_running("cummin", cnp.minimum.accumulate, cnp.equal)
+_running("cummax")
+_running("cummin")
 
 
 @torch_function("logcumsumexp")
@@ -204,24 +198,12 @@ def _logcumsumexp(input: Any, dim: int) -> Any:
     return cnp.logaddexp.accumulate(input, axis=dim)
 
 
-def _middle(sorted_values: Any, dim: int) -> Any:
-    return (sorted_values.shape[dim] - 1) // 2
-
-
 @torch_function("median")
 def _median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle element, the lower of two."""
-    if dim is None:
-        line = cnp.sort(cnp.reshape(input, (-1,)))
-        return line[_middle(line, 0)]
-    order = cnp.argsort(input, axis=dim, kind="stable")
-    at = (slice(None),) * (dim % input.ndim)
-    middle = _middle(input, dim)
-    places = order[(*at, slice(middle, middle + 1))]
-    values = cnp.take_along_axis(input, places, axis=dim)
-    if not keepdim:
-        values, places = cnp.squeeze(values, dim), cnp.squeeze(places, dim)
-    return pair("median")(values, places)
+    """The middle element, the lower of two, NaN where there is one; with its place where a
+    dimension is given."""
+    found = _core.aten.median(input, dim, keepdim)
+    return found[0] if dim is None else pair("median")(*found)
 
 
 @torch_function("quantile")

@@ -45,19 +45,10 @@ def _unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Elements that differ from the one before; values decide the shape."""
-    x = cnp.reshape(input, (-1,)) if dim is None else cnp.moveaxis(input, dim, 0)
-    values = np.asarray(x.evaluated())
-    length = values.shape[0]
-    differs = np.ones(length, bool)
-    differs[1:] = (values[1:] != values[:-1]).reshape(max(length - 1, 0), -1).any(axis=1)
-    starts = np.flatnonzero(differs)
-    found = [x[starts] if dim is None else cnp.moveaxis(x[starts], 0, dim)]
-    if return_inverse:
-        inverse = np.cumsum(differs) - 1
-        found.append(constant(inverse.reshape(tuple(input.shape)) if dim is None else inverse))
-    if return_counts:
-        found.append(constant(np.diff(np.append(starts, length))))
-    return tuple(found) if len(found) > 1 else found[0]
+    values, inverse, counts = _aten.unique_consecutive(input, dim)
+    more = ((return_inverse, inverse), (return_counts, counts))
+    found = (values, *(each for is_wanted, each in more if is_wanted))
+    return found if len(found) > 1 else values
 
 
 @torch_function("nonzero_static")

@@ -6,8 +6,6 @@ import functools
 import math
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
@@ -191,11 +189,7 @@ def _embedding(
     """Rows of weight; the row padding_idx gets no gradient."""
     if scale_grad_by_freq or sparse:
         raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
-    if padding_idx is not None:
-        row = padding_idx % weight.shape[0]
-        is_learnt = np.arange(weight.shape[0]).reshape(-1, 1) != row
-        weight = cnp.where(is_learnt, weight, nn.stop_gradient(weight))
-    return nn.embedding(from_zero(input, weight.shape[0]), weight)
+    return nn.embedding(from_zero(input, weight.shape[0]), weight, padding_idx)
 
 
 _plain_embedding = calling.neural["embedding"]
@@ -374,15 +368,6 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 @torch_function("pad", is_function=False, is_method=False, is_neural=True)
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
-    if mode in ("reflect", "circular"):
-        for i in range(len(pad) // 2):
-            length, widths = input.shape[-1 - i], (pad[2 * i], pad[2 * i + 1])
-            if mode == "reflect" and max(widths) >= length:
-                raise RuntimeError(
-                    f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding "
-                    f"input dimension, but got: padding {widths} at dimension "
-                    f"{input.ndim - 1 - i} of input {list(input.shape)}"
-                )
     return function_of("pad")(input, list(pad), mode, value)
 
 

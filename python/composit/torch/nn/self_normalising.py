@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit import numpy as cnp
+import composit._core as _core
 from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling, writing
@@ -17,12 +17,7 @@ def _local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
     """Divided by a power of the mean square of neighbouring channels."""
-    square = cnp.moveaxis(input * input, 1, -1)
-    width = [(0, 0)] * (input.ndim - 1) + [(size // 2, (size - 1) // 2)]
-    sums = cnp.cumsum(cnp.pad(cnp.pad(square, width), [(0, 0)] * (input.ndim - 1) + [(1, 0)]),
-                      axis=-1)  # fmt: skip
-    mean = (sums[..., size:] - sums[..., :-size]) / size
-    return input / cnp.power(cnp.moveaxis(mean, -1, 1) * alpha + k, beta)
+    return _core.aten.local_response_norm(input, size, alpha, beta, k)
 
 
 # What SELU tends to where it is given little, and so what alpha dropout puts in place of elements.
