@@ -3,6 +3,7 @@
 
 #include "composit/aten/dtypes.h"
 #include "composit/aten/rows.h"
+#include "composit/aten/shapes.h"
 #include "composit/base/error.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
@@ -30,6 +31,16 @@ std::pair<Tensor, Tensor> running(const Tensor& x, int64_t dim, ir::kernel::Comb
 }
 
 }  // namespace
+
+void check_not_empty(std::string_view function, const Tensor& x, std::optional<int64_t> dim) {
+    if (x.size() != 0) return;
+    user_check<IndexError>(dim.has_value(), function,
+                           "(): Expected reduction dim to be specified for input.numel() == 0. "
+                           "Specify the reduction dim with the 'dim' argument.");
+    user_check<IndexError>(x.shape()[static_cast<size_t>(dimension_of(*dim, x.rank()))] != 0,
+                           function, "(): Expected reduction dim ", *dim,
+                           " to have non-zero size.");
+}
 
 Tensor summable(const Tensor& x, std::optional<DType> dtype) {
     if (dtype) return ops::astype(x, *dtype);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace composit::aten {
@@ -13,6 +14,10 @@ namespace composit::aten {
 using ir::DType;
 using ir::Tensor;
 using numpy::Axis;
+
+// IndexError, PyTorch's words, where a place among no elements is asked for: of a dimension of
+// length 0, or of all of an empty tensor.
+void check_not_empty(std::string_view function, const Tensor& x, std::optional<int64_t> dim);
 
 // What sums and products add: x in `dtype` where it is given, integers in int64.
 [[nodiscard]] Tensor summable(const Tensor& x, std::optional<DType> dtype);

@@ -25,7 +25,7 @@ int64_t length_of(const Tensor& x, int64_t dim) {
     return x.rank() == 0 ? 1 : x.shape()[static_cast<size_t>(dimension_of(dim, x.rank()))];
 }
 
-Results picked(const Tensor& x, const Tensor& places, int64_t dim, bool keepdim) {
+Results at_places(const Tensor& x, const Tensor& places, int64_t dim, bool keepdim) {
     const Tensor values = numpy::take_along_axis(x, places, dim);
     if (keepdim) return {values, places};
     return {numpy::squeeze(values, dim), numpy::squeeze(places, dim)};
@@ -57,7 +57,7 @@ Results kthvalue(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
     user_check<ValueError>(1 <= k && k <= length_of(x, dim), "kthvalue(): selected number k, ", k,
                            ", out of range for dimension ", dim);
     if (x.rank() == 0) return {x, no_place()};
-    return picked(x, select(argsort(x, dim), dim, Slice{k - 1, k}), dim, keepdim);
+    return at_places(x, select(argsort(x, dim), dim, Slice{k - 1, k}), dim, keepdim);
 }
 
 Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) {
@@ -72,7 +72,7 @@ Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) 
     const Tensor middle = select(numpy::argsort(x, dim), dim, Slice{k - 1, k});
     const Tensor first = numpy::expand_dims(numpy::argmax(is_nan, dim), dim);
     const Tensor place = rows::where(numpy::any(is_nan, dim, true), first, middle);
-    return picked(x, place, dim, keepdim);
+    return at_places(x, place, dim, keepdim);
 }
 
 Runs unique_consecutive(const Tensor& given, std::optional<int64_t> dim) {

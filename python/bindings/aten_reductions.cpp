@@ -123,6 +123,7 @@ void bind_aten_reductions(nb::module_& module) {
     const nb::call_guard<Located> located;
     bind_dtypes(module);
     bind_statistics(module);
+    module.def("check_not_empty", &aten::check_not_empty, nb::arg(), nb::arg(), nb::arg().none());
     module.def("summable", &aten::summable, nb::arg(), nb::arg().none(), located);
     module.def(
         "picked",

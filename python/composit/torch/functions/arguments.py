@@ -25,13 +25,4 @@ def lengths_of(given: Any) -> tuple[int, ...]:
     return made
 
 
-def check_threes(name: str, input: Any, other: Any, dim: int) -> None:
-    """RuntimeError unless both have three elements along the dimension."""
-    counts = [each.shape[axis_of(dim, each.ndim)] for each in (input, other)]
-    if counts != [3, 3]:
-        raise runtime_error(
-            f"{name}: inputs dimension {dim} must have length 3. Got {counts[0]} and {counts[1]}"
-        )
-
-
 axis_of = _core.aten.dimension_of  # the dimension, counted from the first

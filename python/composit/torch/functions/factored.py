@@ -65,46 +65,38 @@ def _lu_unpack(
     return pair("lu_unpack", "P", "L", "U")(permutation, lower, upper)
 
 
+def _low_rank(whole: Any, count: int, steps: int) -> tuple[Any, Any, Any]:
+    drawn = calling.functions["randn"](min(whole.shape[-2:]), count, dtype=whole.dtype)
+    return calling.call(_aten.svd_lowrank, "svd_lowrank", False, (whole, drawn, steps), {})
+
+
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
     """U, S and V with U @ diag(S) @ V^H near A - M, of rank q: by products with drawn vectors
     (Halko et al., arXiv 0909.4061, algorithm 5.1)."""
-    count, steps = 6 if q is None else q, 2 if niter is None else niter
-    rows, columns = A.shape[-2:]
-    if not 0 <= count <= min(rows, columns):
+    count, least = 6 if q is None else q, min(A.shape[-2:])
+    if not 0 <= count <= least:
         raise value_error(
-            f"svd_lowrank: q is {count}, of a matrix of {rows} x {columns}. A number from 0 to "
-            f"{min(rows, columns)} is required."
+            f"svd_lowrank: q is {count}, of a matrix of {A.shape[-2]} x {A.shape[-1]}. A number "
+            f"from 0 to {least} is required."
         )
-    whole = A if M is None else A - M
-    if rows < columns:
-        whole = whole.mH
-    qr = linalg.qr  # type: ignore[attr-defined]
-    drawn = calling.functions["randn"](whole.shape[-1], count, dtype=A.dtype)
-    basis = qr(whole @ drawn).Q
-    for _ in range(steps):
-        basis = qr(whole.mH @ basis).Q
-        basis = qr(whole @ basis).Q
-    u, s, vh = linalg.svd(basis.mH @ whole, full_matrices=False)  # type: ignore[attr-defined]
-    u, v = basis @ u, vh.mH
-    return (v, s, u) if rows < columns else (u, s, v)
+    return _low_rank(A if M is None else A - M, count, 2 if niter is None else niter)
 
 
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
     """svd_lowrank of A less the mean of its rows: V's columns are the principal directions."""
-    rows, columns = A.shape[-2:]
-    count = min(6, rows, columns) if q is None else q
-    if not 0 <= count <= min(rows, columns):
+    least = min(A.shape[-2:])
+    count = min(6, least) if q is None else q
+    if not 0 <= count <= least:
         raise value_error(
-            f"q(={count}) must be non-negative integer and not greater than min(m, n)="
-            f"{min(rows, columns)}"
+            f"q(={count}) must be non-negative integer and not greater than min(m, n)={least}"
         )
     if niter < 0:
         raise value_error(f"niter(={niter}) must be non-negative integer")
-    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
+    return _low_rank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
 
 
 def histogramdd(

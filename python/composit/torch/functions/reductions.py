@@ -14,24 +14,10 @@ from composit.flashlight.operators.promotion import floating, is_floating, toget
 from composit.flashlight.operators.reductions import axes
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
-from composit.torch.functions.arguments import axis_of
 from composit.torch.named_results import pair
 
 for _name in ("sum", "cumsum", "cumprod", "count_nonzero", "logsumexp", "amax", "amin"):
     define(function_of(_name), _name, is_inplace=_name.startswith("cum"))
-
-
-def _check_not_empty(name: str, input: Any, dim: Any) -> None:
-    """IndexError where a place among no elements is asked for."""
-    if 0 not in input.shape:
-        return
-    if dim is None:
-        raise IndexError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
-    if input.shape[axis_of(dim, input.ndim)] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 def _place(name: str) -> None:
@@ -39,7 +25,7 @@ def _place(name: str) -> None:
 
     @functools.wraps(function)
     def checked(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        _check_not_empty(name, input, dim)
+        _core.aten.check_not_empty(name, input, dim)
         return function(input, dim, keepdim)
 
     define(checked, name)
@@ -97,7 +83,7 @@ def _extreme(name: str, elementwise: str) -> None:
             return function_of(elementwise)(input, other)
         if dim is None:
             return function_of(name)(input)
-        _check_not_empty(name, input, dim)
+        _core.aten.check_not_empty(name, input, dim)
         return result(*function_of(f"{name}.dim")(input, dim, keepdim))
 
     define(function, name, doc=f"The {name}imum of all, along a dimension with its place, or of "

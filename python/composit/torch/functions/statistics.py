@@ -10,8 +10,7 @@ import numpy as np
 import composit._core as _core
 from composit import numpy as cnp
 from composit.torch.calling import torch_function
-from composit.torch.functions.arguments import axis_of
-from composit.torch.functions.indexing import from_zero
+from composit.torch.functions.indexing import from_first
 from composit.torch.given import constant
 from composit.torch.named_results import pair
 
@@ -116,7 +115,7 @@ def _index_reduce(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """source reduced into places of a dimension: "prod", "mean", "amax" or "amin"."""
-    index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
+    index = from_first(index, input, dim)
     return _aten.index_reduce(input, dim, index, source, reduce, include_self)
 
 

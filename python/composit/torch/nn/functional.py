@@ -14,7 +14,7 @@ from composit.flashlight.operators.table import function_of
 from composit.torch import calling, writing
 from composit.torch.calling import define, functions, torch_function
 from composit.torch.functions import random
-from composit.torch.functions.indexing import from_zero
+from composit.torch.functions.indexing import from_first
 from composit.torch.tape import no_grad
 
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
@@ -112,17 +112,7 @@ calling.neural.update(rrelu=rrelu, gumbel_softmax=gumbel_softmax)
 @torch_function("linear", is_function=False, is_method=False, is_neural=True)
 def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias"""
-    if input.dtype != weight.dtype:
-        raise ValueError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype} and {weight.dtype}"
-        )
-    if input.shape[-1] != weight.shape[-1]:
-        rows = math.prod(input.shape[:-1])
-        raise ValueError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and "
-            f"{weight.shape[-1]}x{weight.shape[0]})"
-        )
-    return function_of("linear")(input, weight, bias)
+    return _core.aten.linear(input, weight, bias)
 
 
 define(function_of("bilinear"), "bilinear", **_neural)
@@ -189,7 +179,7 @@ def _embedding(
     """Rows of weight; the row padding_idx gets no gradient."""
     if scale_grad_by_freq or sparse:
         raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
-    return nn.embedding(from_zero(input, weight.shape[0]), weight, padding_idx)
+    return nn.embedding(from_first(input, weight, 0), weight, padding_idx)
 
 
 _plain_embedding = calling.neural["embedding"]
