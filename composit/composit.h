@@ -3,6 +3,7 @@
 
 #include "composit/aten/attention.h"
 #include "composit/aten/convolutions.h"
+#include "composit/aten/creation.h"
 #include "composit/aten/dtypes.h"
 #include "composit/aten/embedding.h"
 #include "composit/aten/grid_sample.h"
@@ -14,6 +15,7 @@
 #include "composit/aten/number.h"
 #include "composit/aten/optimizers.h"
 #include "composit/aten/places.h"
+#include "composit/aten/pointwise.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/printing.h"
 #include "composit/aten/products.h"

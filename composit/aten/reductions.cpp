@@ -12,6 +12,7 @@
 #include "composit/ops/ops.h"
 
 #include <limits>
+#include <vector>
 
 namespace composit::aten {
 namespace {
@@ -91,6 +92,15 @@ Tensor vector_norm(const Tensor& given, double order, const Axis& dim, bool keep
         return power_root(size, order, axis, keepdim);
     };
     return ops::astype(norm(), ir::is_half(given.dtype()) ? given.dtype() : size.dtype());
+}
+
+Tensor norm_except_dim(const Tensor& v, double p, int64_t dim) {
+    if (dim == -1) return vector_norm(v, p);
+    const int64_t kept = dimension_of(dim, v.rank());
+    std::vector<int64_t> others;
+    for (int64_t axis = 0; axis < v.rank(); ++axis)
+        if (axis != kept) others.push_back(axis);
+    return others.empty() ? rows::abs(v) : vector_norm(v, p, others, true);
 }
 
 Tensor power_root(const Tensor& size, double p, const Axis& dim, bool keepdim) {

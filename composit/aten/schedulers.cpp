@@ -143,6 +143,12 @@ double cycle_scale(std::string_view mode, double number, double gamma) {
     return std::pow(gamma, number);
 }
 
+double annealed_share(double step, double anneal_steps, bool is_cosine) {
+    if (anneal_steps == 0 && step >= 0) return 1;
+    const double share = std::clamp(step / std::max(1.0, anneal_steps), 0.0, 1.0);
+    return is_cosine ? (1 - std::cos(std::numbers::pi * share)) / 2 : share;
+}
+
 bool is_better(double metric, double best, const PlateauOptions& o) {
     const double sign = o.is_max ? 1 : -1;
     const double bound =

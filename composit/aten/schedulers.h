@@ -86,6 +86,10 @@ struct CyclePosition {
 // another mode.
 [[nodiscard]] double cycle_scale(std::string_view mode, double number, double gamma = 1);
 
+// How far SWALR is from the rates there were to its own after so many steps, 0 to 1: along a
+// cosine, or a line. At once where there are none to go.
+[[nodiscard]] double annealed_share(double step, double anneal_steps, bool is_cosine);
+
 // What ReduceLROnPlateau has seen.
 struct Plateau {
     double best;

@@ -67,6 +67,7 @@ void bind_aten_schedulers(nb::module_& module) {
         return std::make_pair(found.part, found.share);
     });
     module.def("cycle_scale", &aten::cycle_scale);
+    module.def("annealed_share", &aten::annealed_share);
     module.def("restart_at", [](nb::handle epoch, double t_0, double t_mult) -> nb::tuple {
         const aten::Restart made = aten::restart_at(number_from(epoch), t_0, t_mult);
         if (!PyLong_Check(epoch.ptr())) return nb::make_tuple(made.current, made.period);

@@ -1,9 +1,12 @@
-// PyTorch's products and draws in C++.
+// PyTorch's products, elementwise functions, rows of numbers and draws in C++.
 #include "composit/aten/products.h"
 
+#include "composit/aten/creation.h"
 #include "composit/aten/places.h"
+#include "composit/aten/pointwise.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/sampling.h"
+#include "composit/aten/schedulers.h"
 #include "composit/base/error.h"
 #include "composit/numpy/creation.h"
 #include "composit/ops/ops.h"
@@ -12,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -64,6 +68,42 @@ TEST(aten_places, indices_are_counted_from_the_first) {
     EXPECT_THROW(aten::check_not_empty("argmax", numpy::zeros({0, 2}), 0), IndexError);
     EXPECT_THROW(aten::check_not_empty("argmax", numpy::zeros({0, 2}), {}), IndexError);
     aten::check_not_empty("argmax", numpy::zeros({0, 2}), 1);
+}
+
+TEST(aten_pointwise, dtypes_are_pytorchs) {
+    const Tensor x = numpy::array<int64_t>({-7, 7}), y = numpy::array<int64_t>({2, 2});
+    EXPECT_EQ(aten::div(x, y).dtype(), DType::float32);
+    EXPECT_EQ(values_of(aten::div(x, y, "floor")), (Values{-4, 3}));
+    EXPECT_EQ(values_of(aten::div(x, y, "trunc")), (Values{-3, 3}));
+    EXPECT_EQ(values_of(aten::div(numpy::array<double>({-7}), 2, "trunc")), (Values{-3}));
+    EXPECT_THROW((void)aten::div(x, y, "nearest"), RuntimeError);
+    const Tensor image = numpy::array<double>({-1, -1, -1, -1}, {1, 2, 2});
+    EXPECT_EQ(values_of(aten::prelu(image, numpy::array<double>({2, 3}))),
+              (Values{-2, -2, -3, -3}));
+    const Values found = values_of(
+        aten::xlogy(numpy::array<double>({0, 0, 2}), numpy::array<double>({0, std::nan(""), 1})));
+    EXPECT_EQ(found[0], 0);
+    EXPECT_TRUE(std::isnan(found[1]));
+    const Tensor v = numpy::array<double>({3, 4, 0, 5}, {2, 2});
+    EXPECT_EQ(values_of(aten::norm_except_dim(v)), (Values{5, 5}));
+    EXPECT_EQ(values_of(aten::norm_except_dim(v, 2, -1)), (Values{std::sqrt(50.0)}));
+    EXPECT_EQ(values_of(aten::norm_except_dim(numpy::array<double>({-2, 1}))), (Values{2, 1}));
+}
+
+TEST(aten_creation, rows_of_numbers) {
+    const auto values = [](const ir::Array& array) { return values_of(ir::constant(array)); };
+    EXPECT_EQ(values(aten::arange(int64_t{5}, int64_t{0}, int64_t{-2}, DType::int32)),
+              (Values{5, 3, 1}));
+    EXPECT_EQ(values(aten::arange(0.0, 1.0, 0.5, DType::float16)), (Values{0, 0.5}));
+    EXPECT_EQ(values(aten::range(0, 1, 0.5, DType::float64)), (Values{0, 0.5, 1}));
+    EXPECT_EQ(values(aten::linspace(0, 1, 3, DType::float32)), (Values{0, 0.5, 1}));
+    EXPECT_EQ(values(aten::linspace(0, 5, 3, DType::int64)), (Values{0, 2, 5}));
+    EXPECT_EQ(values(aten::linspace(2, 5, 1, DType::float32)), (Values{2}));
+    EXPECT_THROW((void)aten::arange(0.0, 1.0, 0.0, DType::float32), RuntimeError);
+    EXPECT_THROW((void)aten::arange(0.0, 1.0, -1.0, DType::float32), RuntimeError);
+    EXPECT_THROW((void)aten::linspace(0, 1, -1, DType::float32), RuntimeError);
+    EXPECT_EQ(aten::annealed_share(5, 10, false), 0.5);
+    EXPECT_EQ(aten::annealed_share(0, 0, true), 1);
 }
 
 }  // namespace

@@ -141,6 +141,12 @@ def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dt
     return function_of("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
 
 
+@torch_function("norm_except_dim", is_method=False)
+def _norm_except_dim(v: Any, pow: float = 2, dim: int = 0) -> Any:
+    """The p-norm over all dimensions but one, which stays; of -1 over all."""
+    return _core.aten.norm_except_dim(v, pow, dim)
+
+
 @torch_function("softmax", is_neural=True)
 def _softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(x) / sum(exp(x)) along a dimension."""
