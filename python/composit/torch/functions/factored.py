@@ -99,29 +99,24 @@ def pca_lowrank(
     return _low_rank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
 
 
+def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    points = cnp.reshape(input, (-1, input.shape[-1]))
+    ends = None if range is None else np.reshape(range, (-1, 2)).tolist()
+    found, edges = cnp.histogramdd(points, bins, ends, density, weight)
+    return pair("histogramdd", "hist", "bin_edges")(
+        cnp.astype(found, input.dtype), tuple(cnp.astype(x, input.dtype) for x in edges)
+    )
+
+
 def histogramdd(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many points (the last dimension are coordinates) are in each box, and the edges. bins:
     numbers of equal parts, or each dimension's edges; range: least and largest, one after the
     other."""
-    points = input.detach().reshape(-1, input.shape[-1]).numpy(force=True)
-    count = points.shape[1]
-    given = [bins] * count if isinstance(bins, int) else list(bins)
-    if len(given) != count:
-        raise runtime_error(
-            f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
-        )
-    parts = [
-        x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given
-    ]
-    ends = None if range is None else np.reshape(range, (count, 2)).tolist()
-    weights = None if weight is None else weight.detach().reshape(-1).numpy(force=True)
-    found, edges = np.histogramdd(points, parts, ends, density, weights)
-    made = calling.functions["from_numpy"]
-    return pair("histogramdd", "hist", "bin_edges")(
-        made(found.astype(points.dtype)), tuple(made(x.astype(points.dtype)) for x in edges)
-    )
+    shares = None if weight is None else weight.detach().reshape(-1)
+    given = (input.detach(), bins, range, shares, density)
+    return calling.call(_histogramdd, "histogramdd", False, given, {})
 
 
 def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:

@@ -70,12 +70,9 @@ def _histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many elements are in each bin, and the bins' edges."""
-    values = np.asarray(input.evaluated())
-    edges = bins if isinstance(bins, int) else np.asarray(bins.evaluated())
-    weights = None if weight is None else np.asarray(weight.evaluated())
-    counts, ends = np.histogram(values, edges, range, density, weights)
+    counts, ends = cnp.histogram(input, bins, range, density, weight)
     return pair("histogram", "hist", "bin_edges")(
-        constant(counts.astype(values.dtype)), constant(ends.astype(values.dtype))
+        cnp.astype(counts, input.dtype), cnp.astype(ends, input.dtype)
     )
 
 
