@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <cstring>
+#include <type_traits>
 
 namespace composit::aten {
 namespace {
@@ -29,15 +29,31 @@ Bits bits_of(int64_t value, DType dtype) {
     return ir::scalar::cast_bits(DType::int64, dtype, ir::scalar::store(value));
 }
 
+// Numbers as the elements of a dtype, one after another.
+template <class T, class Number>
+void fill(const Array& made, Number number) {
+    auto* const values = static_cast<T*>(made.mutable_data());
+    for (int64_t i = 0; i < made.size(); ++i) values[i] = static_cast<T>(number(i));
+}
+
 // `count` numbers, which `number` gives, in a dtype.
 template <class Number>
 Array filled(int64_t count, DType dtype, Number number) {
+    constexpr bool is_whole = std::is_same_v<decltype(number(0)), int64_t>;
     Array made(dtype, {count});
-    auto* bytes = static_cast<char*>(made.mutable_data());
-    const auto size = static_cast<size_t>(ir::size_of(dtype));
-    for (int64_t i = 0; i < count; ++i, bytes += size) {
-        const Bits bits = bits_of(number(i), dtype);
-        std::memcpy(bytes, bits.data(), size);
+    if (dtype == DType::float32) {
+        fill<float>(made, number);
+    } else if (dtype == DType::float64) {
+        fill<double>(made, number);
+    } else if (is_whole && dtype == DType::int64) {
+        fill<int64_t>(made, number);
+    } else {
+        auto* bytes = static_cast<char*>(made.mutable_data());
+        const auto size = static_cast<size_t>(ir::size_of(dtype));
+        for (int64_t i = 0; i < count; ++i, bytes += size) {
+            const Bits bits = bits_of(number(i), dtype);
+            std::memcpy(bytes, bits.data(), size);
+        }
     }
     return made;
 }
