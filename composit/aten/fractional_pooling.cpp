@@ -58,6 +58,28 @@ Tensor window_places(const Tensor& x, const Shape& kernel, const Shape& size,
 
 }  // namespace
 
+Shape fractional_size(const Tensor& x, const Shape& kernel, const Shape& output_size,
+                      const std::vector<double>& ratios) {
+    const size_t count = kernel.size();
+    user_check<RuntimeError>(x.shape().size() > count, "fractional_max_pool: x has shape ",
+                             x.shape(), " for windows ", kernel,
+                             ". Channels and a spatial axis for each are required.");
+    const Shape lengths(x.shape().end() - static_cast<ptrdiff_t>(count), x.shape().end());
+    Shape size = output_size;
+    if (size.empty())
+        for (size_t d = 0; d < count && !ratios.empty(); ++d)
+            size.push_back(static_cast<int64_t>(static_cast<double>(lengths[d]) *
+                                                ratios[ratios.size() == 1 ? 0 : d]));
+    if (size.size() == 1) size.resize(count, size[0]);
+    bool fits = size.size() == count;
+    for (size_t d = 0; fits && d < count; ++d)
+        fits = size[d] >= 1 && size[d] + kernel[d] - 1 <= lengths[d];
+    user_check<RuntimeError>(fits, "fractional_max_pool", count, "d: windows of ", kernel, " at ",
+                             size, " places do not fit into ", lengths,
+                             ". output_size + kernel_size - 1 of at most the length is required.");
+    return size;
+}
+
 std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& given, const Shape& kernel,
                                               const Shape& size, const Tensor& samples) {
     const auto count = static_cast<int64_t>(kernel.size());

@@ -5,6 +5,7 @@
 #include "composit/aten/rows.h"
 #include "composit/base/error.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 
@@ -140,7 +141,48 @@ void check_shapes(const Tensor& x, const Tensor& grid, GridMode mode) {
                "grid_sampler(): bicubic interpolation only supports 4D input");
 }
 
+// Coordinates of the elements of an axis from -1 to 1: of their centres, or with the corners of the
+// first and the last at the ends.
+std::vector<double> line_of(int64_t length, bool align_corners) {
+    if (length == 1) return {0.0};
+    const auto count = static_cast<double>(length);
+    std::vector<double> line(static_cast<size_t>(length));
+    for (size_t i = 0; i < line.size(); ++i)
+        line[i] = static_cast<double>(i) * (2.0 / (count - 1)) + -1.0;
+    line.back() = 1.0;
+    if (!align_corners)
+        for (double& place : line) place = place * (count - 1) / count;
+    return line;
+}
+
 }  // namespace
+
+Tensor affine_grid(const Tensor& theta, const ir::Shape& size, bool align_corners) {
+    const size_t count = size.size() < 2 ? 0 : size.size() - 2;
+    const auto axes = static_cast<int64_t>(count);
+    user_check((count == 2 || count == 3) && theta.rank() == 3 && theta.shape()[1] == axes &&
+                   theta.shape()[2] == axes + 1,
+               "affine_grid: theta has shape ", theta.shape(), " for a size of ", size,
+               ". (batch, 2, 3) for an image, (batch, 3, 4) for a volume is required.");
+    std::vector<std::vector<double>> lines;
+    for (size_t d = 0; d < count; ++d) lines.push_back(line_of(size[d + 2], align_corners));
+    const int64_t places = ir::element_count({size.begin() + 2, size.end()});
+    std::vector<double> values;  // of each place the coordinates, the last axis first, and 1
+    for (int64_t place = 0; place < places; ++place) {
+        int64_t rest = place;
+        for (size_t d = count; d-- > 0;) {
+            values.push_back(lines[d][static_cast<size_t>(rest % size[d + 2])]);
+            rest /= size[d + 2];
+        }
+        values.push_back(1);
+    }
+    const Tensor flat =
+        ops::astype(numpy::array<double>(values, {places, axes + 1}), theta.dtype());
+    ir::Shape shape = {theta.shape()[0]};
+    shape.insert(shape.end(), size.begin() + 2, size.end());
+    shape.push_back(axes);
+    return numpy::reshape(numpy::matmul(flat, numpy::swapaxes(theta, 1, 2)), shape);
+}
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding padding,
                    bool align_corners) {

@@ -21,4 +21,10 @@ enum class GridPadding : int64_t { zeros = 0, border = 1, reflection = 2 };
                                  GridPadding padding = GridPadding::zeros,
                                  bool align_corners = false);
 
+// Where grid_sample looks for affine maps theta (batch, 2, 3) or (batch, 3, 4): (batch, height,
+// width, 2), or with depth 3, for images of this size, (batch, channels, height, width), or with
+// depth.
+[[nodiscard]] Tensor affine_grid(const Tensor& theta, const ir::Shape& size,
+                                 bool align_corners = false);
+
 }  // namespace composit::aten

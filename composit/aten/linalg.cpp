@@ -22,7 +22,6 @@ namespace composit::aten {
 namespace {
 
 using numpy::Ellipsis;
-using numpy::matmul;
 using numpy::NewAxis;
 using numpy::Slice;
 namespace la = numpy::linalg;
@@ -131,7 +130,8 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
     check_rank("lu_solve", b, 2);
     const auto [lower, upper] = split_lu(lu);
     const Tensor inverse = numpy::argsort(order_of(pivots, height_of(lu)), -1);
-    const Tensor whole = numpy::take_along_axis(matmul(lower, upper), as_column(inverse), -2);
+    const Tensor whole =
+        numpy::take_along_axis(numpy::matmul(lower, upper), as_column(inverse), -2);
     const Tensor a = adjoint ? numpy::apply("conjugate", {turned(whole)}) : whole;
     return left ? la::solve(a, b) : turned(la::solve(turned(a), turned(b)));
 }
@@ -147,8 +147,9 @@ Tensor householder_product(const Tensor& vectors, const Tensor& tau) {
         const Tensor tail =
             rows::where(numbers > k, column_of(vectors, k), rows::equal(numbers, k));
         const Tensor vector = as_column(ops::astype(tail, dtype));
-        const Tensor scaled = as_column(as_column(column_of(tau, k))) * matmul(product, vector);
-        product = product - matmul(scaled, adjoint_of(vector));
+        const Tensor scaled =
+            as_column(as_column(column_of(tau, k))) * numpy::matmul(product, vector);
+        product = product - numpy::matmul(scaled, adjoint_of(vector));
     }
     return product;
 }
@@ -174,10 +175,10 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left,
 std::pair<Tensor, Tensor> lstsq(const Tensor& a, const Tensor& b) {
     const bool is_tall = height_of(a) >= width_of(a);
     const la::QRResult factors = la::qr(is_tall ? a : adjoint_of(a));
-    const Tensor found = is_tall ? la::solve(factors.R, matmul(adjoint_of(factors.Q), b))
-                                 : matmul(factors.Q, la::solve(adjoint_of(factors.R), b));
+    const Tensor found = is_tall ? la::solve(factors.R, numpy::matmul(adjoint_of(factors.Q), b))
+                                 : numpy::matmul(factors.Q, la::solve(adjoint_of(factors.R), b));
     if (height_of(a) <= width_of(a)) return {found, numpy::zeros({0}, a.dtype())};
-    return {found, numpy::sum(rows::power(rows::abs(matmul(a, found) - b), 2), -2)};
+    return {found, numpy::sum(rows::power(rows::abs(numpy::matmul(a, found) - b), 2), -2)};
 }
 
 Tensor pinv(const Tensor& a, const Operand& atol, const Operand& rtol) {
@@ -187,7 +188,8 @@ Tensor pinv(const Tensor& a, const Operand& atol, const Operand& rtol) {
     const Tensor is_kept = s > bound_of(s, atol, rtol ? rtol : precision_of(a));
     const Tensor safe = rows::where(is_kept, s, rows::one_of(s));
     const Tensor inverse = rows::where(is_kept, 1 / safe, rows::zero_of(s));
-    return matmul(adjoint_of(found.Vh) * numpy::expand_dims(inverse, -2), adjoint_of(found.U));
+    return numpy::matmul(adjoint_of(found.Vh) * numpy::expand_dims(inverse, -2),
+                         adjoint_of(found.U));
 }
 
 Tensor matrix_rank(const Tensor& a, const Operand& tol, const Operand& atol, const Operand& rtol) {
@@ -203,6 +205,22 @@ Tensor matrix_rank(const Tensor& a, const Operand& tol, const Operand& atol, con
     return numpy::sum(ops::astype(values > bound, DType::int64), -1);
 }
 
+LowRank svd_lowrank(const Tensor& given, const Tensor& drawn, int64_t iterations) {
+    user_check(given.rank() >= 2, "svd_lowrank: a has shape ", given.shape(),
+               ". A matrix is required.");
+    const bool is_wide = height_of(given) < width_of(given);
+    const Tensor a = is_wide ? adjoint_of(given) : given, adjoint = adjoint_of(a);
+    const auto basis_of = [](const Tensor& x) { return la::qr(x).Q; };
+    Tensor basis = basis_of(numpy::matmul(a, drawn));
+    for (int64_t i = 0; i < iterations; ++i) {
+        basis = basis_of(numpy::matmul(adjoint, basis));
+        basis = basis_of(numpy::matmul(a, basis));
+    }
+    const la::SVDResult found = la::svd(numpy::matmul(adjoint_of(basis), a), false);
+    const Tensor u = numpy::matmul(basis, found.U), v = adjoint_of(found.Vh);
+    return is_wide ? LowRank{v, found.S, u} : LowRank{u, found.S, v};
+}
+
 Tensor matrix_exp(const Tensor& a) {
     // A polynomial of this degree is exact to float64 for matrices whose norm is at most 1/2.
     constexpr int64_t degree = 18, halvings_at_most = 16;
@@ -213,9 +231,9 @@ Tensor matrix_exp(const Tensor& a) {
     const Tensor x = a * ops::astype(numpy::apply("exp2", {-halvings}), a.dtype());
     const Tensor unit = numpy::broadcast_to(numpy::eye(width_of(a), {}, 0, a.dtype()), a.shape());
     Tensor total = unit;
-    for (int64_t n = degree; n > 0; --n) total = unit + matmul(x, total) / n;
+    for (int64_t n = degree; n > 0; --n) total = unit + numpy::matmul(x, total) / n;
     for (int64_t k = 0; k < halvings_at_most; ++k)
-        total = rows::where(halvings > k, matmul(total, total), total);
+        total = rows::where(halvings > k, numpy::matmul(total, total), total);
     return total;
 }
 

@@ -52,6 +52,14 @@ struct LuResult {
 [[nodiscard]] Tensor matrix_rank(const Tensor& a, const Operand& tol = {}, const Operand& atol = {},
                                  const Operand& rtol = {});
 
+// U (…, m, q), S (…, q) and V (…, n, q) with U diag(S) V^H near A, of the rank q of `drawn` (n, q)
+// — (m, q) where A has fewer rows than columns —, normal numbers: by `iterations` products with A
+// and its adjoint (Halko et al., arXiv 0909.4061, algorithm 5.1).
+struct LowRank {
+    Tensor u, s, v;
+};
+[[nodiscard]] LowRank svd_lowrank(const Tensor& a, const Tensor& drawn, int64_t iterations = 2);
+
 // e to the power of A: Taylor's polynomial of a matrix halved until its norm is at most 1/2,
 // squared as often, at most 16 times (beyond, all overflows).
 [[nodiscard]] Tensor matrix_exp(const Tensor& a);

@@ -233,6 +233,32 @@ Tensor multilabel_margin_loss(const Tensor& given_x, const Tensor& target, Reduc
     return reduced(is_alone ? numpy::squeeze(losses, 0) : losses, reduction);
 }
 
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletOptions& o) {
+    const auto apart = [&](const Tensor& a, const Tensor& b) {
+        return vector_norm(floating(a - b) + o.eps, o.p, -1);
+    };
+    Tensor far = apart(anchor, negative);
+    if (o.swap) far = rows::minimum(far, apart(positive, negative));
+    return reduced(rows::maximum(apart(anchor, positive) - far + o.margin, 0), o.reduction);
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight,
+                                   Reduction reduction) {
+    const Tensor losses =
+        target * rows::logaddexp(-x, 0.0) + (1 - target) * rows::logaddexp(x, 0.0);
+    return reduced(numpy::mean(weighted(losses, weight), -1), reduction);
+}
+
+Tensor weighted_loss(const Tensor& losses, const Tensor& weight, Reduction reduction,
+                     bool by_count) {
+    user_check(weight.shape() == losses.shape(), "Weights and input must have the same size, got ",
+               weight.shape(), " for ", losses.shape(), ".");
+    const Tensor made = losses * weight;
+    if (reduction == Reduction::mean && !by_count) return numpy::sum(made) / numpy::sum(weight);
+    return reduced(made, reduction);
+}
+
 Tensor ctc_loss(const Tensor& x, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& o) {
     // PyTorch's gradient is that of the scores of which x is the log_softmax, so x's own gradient

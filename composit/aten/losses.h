@@ -76,6 +76,28 @@ struct ClassLossOptions {
 [[nodiscard]] Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target,
                                             Reduction reduction = Reduction::mean);
 
+// max(0, |anchor - positive| - |anchor - negative| + margin) of vectors in the last axis, by norms
+// of order p of differences to which eps is added; swap: |positive - negative| where it is less
+// than |anchor - negative|.
+struct TripletOptions {
+    double margin = 1, p = 2, eps = 1e-6;
+    bool swap = false;
+    Reduction reduction = Reduction::mean;
+};
+[[nodiscard]] Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
+                                         const Tensor& negative,
+                                         const TripletOptions& options = {});
+// The cross entropy of sigmoid(x) of each label, the mean over the last axis; `weight` is that of
+// each label.
+[[nodiscard]] Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target,
+                                                 const Tensor& weight = {},
+                                                 Reduction reduction = Reduction::mean);
+
+// Losses times weights of their shape (ValueError), reduced; their mean is the sum over that of the
+// weights, or, with by_count, over the number of losses.
+[[nodiscard]] Tensor weighted_loss(const Tensor& losses, const Tensor& weight,
+                                   Reduction reduction = Reduction::mean, bool by_count = false);
+
 struct CtcOptions {
     int64_t blank = 0;
     Reduction reduction = Reduction::mean;

@@ -8,11 +8,15 @@
 #include "composit/nn/differentiation.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/normalization.h"
+#include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace composit::aten {
 namespace {
@@ -181,6 +185,24 @@ RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
 }
 
 }  // namespace
+
+Tensor local_response_norm(const Tensor& given, int64_t size, double alpha, double beta, double k) {
+    check_rank("local_response_norm", given, 2);
+    const Tensor x = floating(given);
+    user_check(size > 0, "local_response_norm: size is ", size, ". At least 1 is required.");
+    const Tensor square = numpy::moveaxis(x * x, 1, -1);
+    std::vector<std::pair<int64_t, int64_t>> widths(x.shape().size(), {0, 0});
+    widths.back() = {size / 2, (size - 1) / 2};
+    const Tensor wide = numpy::pad(square, widths);
+    // Neighbours are added one by one: differences of running sums would lose the small ones.
+    const int64_t count = x.shape()[1];
+    const auto neighbours = [&](int64_t i) {
+        return numpy::get_item(wide, {numpy::Ellipsis{}, numpy::Slice{i, i + count}});
+    };
+    Tensor total = neighbours(0);
+    for (int64_t i = 1; i < size; ++i) total = total + neighbours(i);
+    return x / rows::power(numpy::moveaxis(total / size, -1, 1) * alpha + k, beta);
+}
 
 RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
     check_rank("batch_norm", x, 2);

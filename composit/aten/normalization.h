@@ -21,6 +21,11 @@ using ir::Tensor;
 [[nodiscard]] Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
                                 const Tensor& bias, double eps = 1e-5);
 
+// x / (k + alpha * m)^beta, m being the mean square of `size` neighbouring channels, axis 1; zeros
+// count beyond the first and the last.
+[[nodiscard]] Tensor local_response_norm(const Tensor& x, int64_t size, double alpha = 1e-4,
+                                         double beta = 0.75, double k = 1);
+
 struct RunningNormOptions {
     Tensor weight = {}, bias = {}, running_mean = {}, running_var = {};
     // By x's own statistics; else by the running ones.

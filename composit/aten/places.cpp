@@ -3,6 +3,7 @@
 
 #include "composit/aten/dtypes.h"
 #include "composit/aten/rows.h"
+#include "composit/aten/shapes.h"
 #include "composit/base/error.h"
 #include "composit/functional/folds.h"
 #include "composit/numpy/indexing.h"
@@ -74,6 +75,19 @@ const char* function_of(std::string_view reduce) {
 }
 
 }  // namespace
+
+Tensor counted_from_first(const Tensor& index, const Tensor& x, int64_t dim) {
+    const auto axis = static_cast<size_t>(dimension_of(dim, x.rank()));
+    if (!ir::is_signed_integer(index.dtype())) return index;
+    const int64_t length = x.rank() == 0 ? 1 : x.shape()[axis];
+    return rows::where(index < 0, cast(length, index.dtype()), index);
+}
+
+void check_index_rank(const Tensor& index, const Tensor& x, std::string_view name) {
+    user_check<RuntimeError>(
+        index.size() == 0 || std::max<int64_t>(index.rank(), 1) == std::max<int64_t>(x.rank(), 1),
+        "Index tensor must have the same number of dimensions as ", name, " tensor");
+}
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
     if (index.size() == 0) return numpy::zeros(index.shape(), x.dtype());

@@ -20,6 +20,14 @@ namespace composit::aten {
 using ir::Tensor;
 using numpy::Operand;
 
+// Indices of x's elements along a dimension that are counted from the first alone, as PyTorch's:
+// negative ones are made too large, so that they are refused as those are. IndexError for a
+// dimension that x has not.
+[[nodiscard]] Tensor counted_from_first(const Tensor& index, const Tensor& x, int64_t dim);
+// RuntimeError, PyTorch's words, for an index that has not as many dimensions as x, "self" or
+// "input", unless it is empty.
+void check_index_rank(const Tensor& index, const Tensor& x, std::string_view name = "self");
+
 // result[i, j] = x[index[i, j], j] for dim 0; the index may be shorter than x along other axes.
 [[nodiscard]] Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
 // The slices that a row of indices names.

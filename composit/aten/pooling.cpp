@@ -61,6 +61,13 @@ Tensor lp_pool(const Tensor& x, int64_t count, double norm_type, const PoolOptio
     return without_batch(nn::lp_pool(with_batch(x, count), norm_type, nn_options(o)), x, count);
 }
 
+Tensor max_unpool(const Tensor& x, const Tensor& indices, int64_t count, const PoolOptions& o,
+                  const ir::Shape& output_size) {
+    const Tensor made = nn::max_unpool(with_batch(x, count), with_batch(indices, count),
+                                       nn_options(o), output_size);
+    return without_batch(made, x, count);
+}
+
 Tensor adaptive_average_pool(const Tensor& x, int64_t count, const OutputSize& size) {
     const Lengths lengths = lengths_of(x, count, size);
     return without_batch(nn::adaptive_average_pool(with_batch(x, count), lengths), x, count);

@@ -35,6 +35,15 @@ using OutputSize = std::vector<std::optional<int64_t>>;
 [[nodiscard]] Tensor adaptive_average_pool(const Tensor& x, int64_t count, const OutputSize& size);
 [[nodiscard]] std::pair<Tensor, Tensor> adaptive_max_pool(const Tensor& x, int64_t count,
                                                           const OutputSize& size);
+// Elements back where max_pool_with_indices found them, zeros elsewhere. Spatial axes get the
+// lengths of output_size, else (n - 1) * stride - 2 * padding + kernel.
+[[nodiscard]] Tensor max_unpool(const Tensor& x, const Tensor& indices, int64_t count,
+                                const PoolOptions& options, const ir::Shape& output_size = {});
+// The lengths of a fractional pool of x: output_size, or ratios of x's own lengths; one for all
+// spatial axes or one for each. RuntimeError where windows of the kernel do not fit into x.
+[[nodiscard]] ir::Shape fractional_size(const Tensor& x, const ir::Shape& kernel,
+                                        const ir::Shape& output_size,
+                                        const std::vector<double>& ratios = {});
 // Of windows at places that samples in [0, 1), (batch, channels, spatial axes), say, and where the
 // elements stand. kernel and size have a length for each spatial axis.
 [[nodiscard]] std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& x,

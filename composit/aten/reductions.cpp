@@ -3,6 +3,7 @@
 
 #include "composit/aten/dtypes.h"
 #include "composit/aten/rows.h"
+#include "composit/aten/shapes.h"
 #include "composit/base/error.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
@@ -12,6 +13,7 @@
 #include "composit/ops/ops.h"
 
 #include <limits>
+#include <vector>
 
 namespace composit::aten {
 namespace {
@@ -31,6 +33,16 @@ std::pair<Tensor, Tensor> running(const Tensor& x, int64_t dim, ir::kernel::Comb
 }
 
 }  // namespace
+
+void check_not_empty(std::string_view function, const Tensor& x, std::optional<int64_t> dim) {
+    if (x.size() != 0) return;
+    user_check<IndexError>(dim.has_value(), function,
+                           "(): Expected reduction dim to be specified for input.numel() == 0. "
+                           "Specify the reduction dim with the 'dim' argument.");
+    user_check<IndexError>(x.shape()[static_cast<size_t>(dimension_of(*dim, x.rank()))] != 0,
+                           function, "(): Expected reduction dim ", *dim,
+                           " to have non-zero size.");
+}
 
 Tensor summable(const Tensor& x, std::optional<DType> dtype) {
     if (dtype) return ops::astype(x, *dtype);
@@ -86,6 +98,15 @@ Tensor vector_norm(const Tensor& given, double order, const Axis& dim, bool keep
         return power_root(size, order, axis, keepdim);
     };
     return ops::astype(norm(), ir::is_half(given.dtype()) ? given.dtype() : size.dtype());
+}
+
+Tensor norm_except_dim(const Tensor& v, double p, int64_t dim) {
+    if (dim == -1) return vector_norm(v, p);
+    const int64_t kept = dimension_of(dim, v.rank());
+    std::vector<int64_t> others;
+    for (int64_t axis = 0; axis < v.rank(); ++axis)
+        if (axis != kept) others.push_back(axis);
+    return others.empty() ? rows::abs(v) : vector_norm(v, p, others, true);
 }
 
 Tensor power_root(const Tensor& size, double p, const Axis& dim, bool keepdim) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace composit::aten {
@@ -13,6 +14,10 @@ namespace composit::aten {
 using ir::DType;
 using ir::Tensor;
 using numpy::Axis;
+
+// IndexError, PyTorch's words, where a place among no elements is asked for: of a dimension of
+// length 0, or of all of an empty tensor.
+void check_not_empty(std::string_view function, const Tensor& x, std::optional<int64_t> dim);
 
 // What sums and products add: x in `dtype` where it is given, integers in int64.
 [[nodiscard]] Tensor summable(const Tensor& x, std::optional<DType> dtype);
@@ -30,6 +35,9 @@ using numpy::Axis;
 // The norm of an order over axes, all for none; floats of 16 bits are summed in float32.
 [[nodiscard]] Tensor vector_norm(const Tensor& x, double order = 2, const Axis& dim = {},
                                  bool keepdim = false);
+// The p-norm over all dimensions but one, which stays: v.shape[dim] norms; of -1 over all, without
+// dimensions.
+[[nodiscard]] Tensor norm_except_dim(const Tensor& v, double p = 2, int64_t dim = 0);
 // The p-norm of absolute values; slopes at zeros are 0, as PyTorch has them.
 [[nodiscard]] Tensor power_root(const Tensor& size, double p, const Axis& dim,
                                 bool keepdim = false);

@@ -116,6 +116,39 @@ Number annealed(const Number& start, const Number& end, double share, bool is_co
     return (end - start) * share + start;
 }
 
+std::vector<CyclePart> one_cycle(int64_t total_steps, double pct_start, bool three_phase) {
+    using enum CycleRate;
+    const auto steps = static_cast<double>(total_steps);
+    const CyclePart rise = {pct_start * steps - 1, initial, largest, CycleMomentum::largest,
+                            CycleMomentum::base};
+    if (!three_phase)
+        return {rise, {steps - 1, largest, least, CycleMomentum::base, CycleMomentum::largest}};
+    return {
+        rise,
+        {2 * pct_start * steps - 2, largest, initial, CycleMomentum::base, CycleMomentum::largest},
+        {steps - 1, initial, least, CycleMomentum::largest, CycleMomentum::largest}};
+}
+
+CyclePosition position_in(const std::vector<CyclePart>& cycle, double epoch) {
+    size_t part = 0;
+    while (part + 1 < cycle.size() && epoch > cycle[part].end) ++part;
+    const double start = part > 0 ? cycle[part - 1].end : 0;
+    return {part, (epoch - start) / (cycle[part].end - start)};
+}
+
+double cycle_scale(std::string_view mode, double number, double gamma) {
+    if (mode == "triangular") return 1;
+    if (mode == "triangular2") return 1 / std::pow(2.0, number - 1);
+    user_check(mode == "exp_range", "mode is invalid and scale_fn is None");
+    return std::pow(gamma, number);
+}
+
+double annealed_share(double step, double anneal_steps, bool is_cosine) {
+    if (anneal_steps == 0 && step >= 0) return 1;
+    const double share = std::clamp(step / std::max(1.0, anneal_steps), 0.0, 1.0);
+    return is_cosine ? (1 - std::cos(std::numbers::pi * share)) / 2 : share;
+}
+
 bool is_better(double metric, double best, const PlateauOptions& o) {
     const double sign = o.is_max ? 1 : -1;
     const double bound =

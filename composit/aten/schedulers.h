@@ -62,6 +62,34 @@ struct CyclePoint {
 // Between two numbers of one of OneCycleLR's parts: along a cosine, or a line.
 [[nodiscard]] Number annealed(const Number& start, const Number& end, double share, bool is_cosine);
 
+// OneCycleLR's parts: the last step of each, and the rates and momenta between which it goes.
+enum class CycleRate { initial, largest, least };
+enum class CycleMomentum { base, largest };
+struct CyclePart {
+    double end;
+    CycleRate from, to;
+    CycleMomentum momentum_from, momentum_to;
+};
+// Up for pct_start of the steps and down for the rest; with three_phase down as it went up, then
+// below.
+[[nodiscard]] std::vector<CyclePart> one_cycle(int64_t total_steps, double pct_start = 0.3,
+                                               bool three_phase = false);
+// The part that a step is in, and how far within it, from 0 to 1.
+struct CyclePosition {
+    size_t part;
+    double share;
+};
+[[nodiscard]] CyclePosition position_in(const std::vector<CyclePart>& cycle, double epoch);
+
+// How much of its height a cycle of CyclicLR has, by its number from 1 on, or, of "exp_range", by
+// the step: all of it, half of the one before ("triangular2"), or gamma^step. ValueError for
+// another mode.
+[[nodiscard]] double cycle_scale(std::string_view mode, double number, double gamma = 1);
+
+// How far SWALR is from the rates there were to its own after so many steps, 0 to 1: along a
+// cosine, or a line. At once where there are none to go.
+[[nodiscard]] double annealed_share(double step, double anneal_steps, bool is_cosine);
+
 // What ReduceLROnPlateau has seen.
 struct Plateau {
     double best;

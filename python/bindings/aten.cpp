@@ -10,6 +10,7 @@ void bind_aten(nanobind::module_& module) {
     bind_aten_places(module);
     bind_aten_reductions(module);
     bind_aten_schedulers(module);
+    bind_aten_shapes(module);
     bind_aten_special(module);
 }
 

@@ -12,6 +12,7 @@ void bind_aten_optimizers(nanobind::module_& module);
 void bind_aten_places(nanobind::module_& module);
 void bind_aten_reductions(nanobind::module_& module);
 void bind_aten_schedulers(nanobind::module_& module);
+void bind_aten_shapes(nanobind::module_& module);
 void bind_aten_special(nanobind::module_& module);
 
 }  // namespace composit::python

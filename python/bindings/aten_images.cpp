@@ -67,6 +67,14 @@ void bind_pools(nb::module_& module) {
         },
         located);
     module.def("fractional_max_pool", &aten::fractional_max_pool, located);
+    module.def("fractional_size", &aten::fractional_size, located);
+    module.def(
+        "max_unpool",
+        [](const Tensor& x, const Tensor& indices, int64_t count, const Integers& kernel_size,
+           const Integers& stride, const Integers& padding, const Integers& output_size) {
+            return aten::max_unpool(x, indices, count, {kernel_size, stride, padding}, output_size);
+        },
+        located);
     module.def(
         "adaptive_average_pool",
         [](const Tensor& x, int64_t count, nb::handle size) {
@@ -145,6 +153,7 @@ void bind_norms(nb::module_& module) {
             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
             nb::arg(), nb::arg(), nb::arg(), located);
     };
+    module.def("local_response_norm", &aten::local_response_norm, located);
     running("batch_norm", aten::batch_norm);
     running("instance_norm", aten::instance_norm);
 }
@@ -159,6 +168,7 @@ void bind_sampling(nb::module_& module) {
                                      static_cast<aten::GridPadding>(padding), align_corners);
         },
         located);
+    module.def("affine_grid", &aten::affine_grid, located);
     using Factors = std::vector<std::optional<double>>;
     module.def(
         "upsample",
@@ -186,6 +196,9 @@ void bind_sampling(nb::module_& module) {
         nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg(),
         nb::arg().none(), located);
     module.def("calculate_gain", &aten::calculate_gain, nb::arg(), nb::arg().none(), located);
+    module.def("fans_of", &aten::fans_of, located);
+    module.def("kaiming_deviation", &aten::kaiming_deviation, located);
+    module.def("dirac", &aten::dirac, located);
     module.def(
         "embedding_bag",
         [](const Tensor& indices, const Tensor& weight, Maybe offsets, const std::string& mode,

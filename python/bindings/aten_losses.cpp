@@ -2,6 +2,7 @@
 #include "aten.h"
 #include "casters.h"
 #include "composit/aten/losses.h"
+#include "flags.h"
 #include "location.h"
 
 namespace composit::python {
@@ -115,6 +116,26 @@ void bind_of_pairs(nb::module_& module) {
         },
         nb::arg(), nb::arg("input2"), nb::arg("target"), nb::arg("margin") = 0.0,
         nb::arg("reduction") = 1, located);
+    module.def(
+        "triplet_margin_loss",
+        [](const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
+           double p, double eps, TruthFlag swap, int64_t reduction) {
+            return aten::triplet_margin_loss(anchor, positive, negative,
+                                             {margin, p, eps, swap, as_reduction(reduction)});
+        },
+        located);
+    module.def(
+        "multilabel_soft_margin_loss",
+        [](const Tensor& x, const Tensor& target, Maybe weight, int64_t reduction) {
+            return aten::multilabel_soft_margin_loss(x, target, weight, as_reduction(reduction));
+        },
+        nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), located);
+    module.def(
+        "weighted_loss",
+        [](const Tensor& losses, const Tensor& weight, int64_t reduction, TruthFlag by_count) {
+            return aten::weighted_loss(losses, weight, as_reduction(reduction), by_count);
+        },
+        located);
     module.def(
         "cosine_similarity",
         [](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {

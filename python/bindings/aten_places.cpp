@@ -1,12 +1,15 @@
-// Places and matrices: composit/aten/places.h, linalg.h.
+// Places, matrices, products and draws: composit/aten/places.h, linalg.h, products.h, sampling.h.
 #include "aten.h"
 #include "casters.h"
 #include "composit/aten/linalg.h"
 #include "composit/aten/places.h"
+#include "composit/aten/products.h"
+#include "composit/aten/sampling.h"
 #include "flags.h"
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 namespace composit::python {
 namespace {
@@ -40,6 +43,42 @@ void bind_linalg(nb::module_& module) {
         [](const Tensor& a, const MaybeOperand& tol, const MaybeOperand& atol,
            const MaybeOperand& rtol) { return aten::matrix_rank(a, tol, atol, rtol); },
         nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(), located);
+    module.def(
+        "svd_lowrank",
+        [](const Tensor& a, const Tensor& drawn, int64_t iterations) {
+            const aten::LowRank made = aten::svd_lowrank(a, drawn, iterations);
+            return std::make_tuple(made.u, made.s, made.v);
+        },
+        located);
+    const auto product = [&](const char* name, auto function) {
+        module.def(name, function, nb::arg(), nb::arg(), nb::arg().none() = nb::none(), located);
+    };
+    module.def(
+        "product_dtype",
+        [](const std::string& function, const Tensor& a, const Tensor& b,
+           std::optional<ir::DType> out_dtype) {
+            return aten::product_dtype(function, a, b, out_dtype);
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none() = nb::none());
+    product("matmul", &aten::matmul);
+    product("mm", &aten::mm);
+    product("bmm", &aten::bmm);
+    product("mv", &aten::mv);
+    product("dot", &aten::dot);
+    product("cross", &aten::cross);
+    module.def(
+        "linear",
+        [](const Tensor& x, const Tensor& weight, const MaybeOperand& bias) {
+            return aten::linear(x, weight, bias);
+        },
+        nb::arg(), nb::arg(), nb::arg().none() = nb::none(), located);
+    module.def(
+        "multinomial",
+        [](const Tensor& key, const Tensor& weights, int64_t count, TruthFlag replacement) {
+            return aten::multinomial(key, weights, count, replacement);
+        },
+        located);
+    module.def("dirichlet", &aten::dirichlet, located);
     module.def("matrix_exp", &aten::matrix_exp, located);
     module.def("vander", &aten::vander, nb::arg(), nb::arg().none(), located);
 }
@@ -49,6 +88,8 @@ void bind_linalg(nb::module_& module) {
 void bind_aten_places(nb::module_& module) {
     const nb::call_guard<Located> located;
     bind_linalg(module);
+    module.def("counted_from_first", &aten::counted_from_first, located);
+    module.def("check_index_rank", &aten::check_index_rank);
     module.def("gather", &aten::gather, located);
     module.def("index_select", &aten::index_select, located);
     module.def("take_along_dim", &aten::take_along_dim, nb::arg(), nb::arg(), nb::arg().none(),

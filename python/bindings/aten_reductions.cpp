@@ -1,7 +1,10 @@
-// Dtypes and reductions: composit/aten/dtypes.h, reductions.h, statistics.h.
+// Dtypes, elementwise functions, rows of numbers and reductions: composit/aten/dtypes.h,
+// pointwise.h, creation.h, reductions.h, statistics.h.
 #include "aten.h"
 #include "casters.h"
+#include "composit/aten/creation.h"
 #include "composit/aten/dtypes.h"
+#include "composit/aten/pointwise.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/statistics.h"
 #include "composit/ops/ops.h"
@@ -99,6 +102,49 @@ void bind_dtypes(nb::module_& module) {
         located);
 }
 
+// Results lie in memory as their operands do.
+void bind_pointwise(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    const auto laid = [](const Tensor& made, const std::vector<nb::handle>& given) {
+        std::vector<PyObject*> operands;
+        for (nb::handle x : given)
+            if (x.is_valid() && !x.is_none()) operands.push_back(x.ptr());
+        return wrap_elementwise(made, operands.data(), operands.size());
+    };
+    const auto operand = [](nb::handle x) {
+        return x.is_none() ? numpy::Operand() : numpy::Operand(tensor_from(x));
+    };
+    module.def(
+        "div",
+        [=](nb::handle x, nb::handle y, const std::optional<std::string>& rounding_mode) {
+            return laid(aten::div(operand(x), operand(y), rounding_mode.value_or("")), {x, y});
+        },
+        nb::arg(), nb::arg(), nb::arg("rounding_mode") = nb::none(), located);
+    module.def(
+        "prelu",
+        [=](nb::handle x, nb::handle weight) {
+            return laid(aten::prelu(tensor_from(x), tensor_from(weight)), {x});
+        },
+        located);
+    module.def(
+        "xlogy",
+        [=](nb::handle x, nb::handle y) {
+            return laid(aten::xlogy(operand(x), operand(y)), {x, y});
+        },
+        located);
+}
+
+// Rows of numbers; integers where all are.
+void bind_creation(nb::module_& module) {
+    module.def("arange", [](nb::handle start, nb::handle end, nb::handle step, ir::DType dtype) {
+        if (PyLong_Check(start.ptr()) && PyLong_Check(end.ptr()) && PyLong_Check(step.ptr()))
+            return aten::arange(integer_from(start), integer_from(end), integer_from(step), dtype);
+        return aten::arange(number_from(start), number_from(end), number_from(step), dtype);
+    });
+    module.def("range", &aten::range);
+    module.def("linspace", &aten::linspace);
+}
+
 void bind_statistics(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def(
@@ -123,6 +169,9 @@ void bind_aten_reductions(nb::module_& module) {
     const nb::call_guard<Located> located;
     bind_dtypes(module);
     bind_statistics(module);
+    bind_pointwise(module);
+    bind_creation(module);
+    module.def("check_not_empty", &aten::check_not_empty, nb::arg(), nb::arg(), nb::arg().none());
     module.def("summable", &aten::summable, nb::arg(), nb::arg().none(), located);
     module.def(
         "picked",
@@ -150,6 +199,7 @@ void bind_aten_reductions(nb::module_& module) {
             return aten::power_root(size, p, dim, keepdim);
         },
         nb::arg(), nb::arg(), nb::arg().none(), nb::arg("keepdim") = false, located);
+    module.def("norm_except_dim", &aten::norm_except_dim, located);
     module.def("running_maximum", &aten::running_maximum, located);
     module.def("running_minimum", &aten::running_minimum, located);
 }

@@ -48,6 +48,26 @@ void bind_aten_schedulers(nb::module_& module) {
         const aten::CyclePoint point = aten::cycle_point(epoch, total_size, step_ratio);
         return std::make_pair(point.height, static_cast<int64_t>(point.cycle));
     });
+    // What each part ends with, and the names of what it goes between in a group of parameters.
+    module.def("one_cycle", [](int64_t total_steps, double pct_start, bool three_phase) {
+        constexpr const char* rates[] = {"initial_lr", "max_lr", "min_lr"};
+        constexpr const char* momenta[] = {"base_momentum", "max_momentum"};
+        nb::list parts;
+        for (const aten::CyclePart& part : aten::one_cycle(total_steps, pct_start, three_phase))
+            parts.append(nb::make_tuple(part.end, rates[static_cast<size_t>(part.from)],
+                                        rates[static_cast<size_t>(part.to)],
+                                        momenta[static_cast<size_t>(part.momentum_from)],
+                                        momenta[static_cast<size_t>(part.momentum_to)]));
+        return parts;
+    });
+    module.def("position_in", [](nb::handle parts, double epoch) {
+        std::vector<aten::CyclePart> cycle;
+        for (nb::handle part : parts) cycle.push_back({number_from(part[0]), {}, {}, {}, {}});
+        const aten::CyclePosition found = aten::position_in(cycle, epoch);
+        return std::make_pair(found.part, found.share);
+    });
+    module.def("cycle_scale", &aten::cycle_scale);
+    module.def("annealed_share", &aten::annealed_share);
     module.def("restart_at", [](nb::handle epoch, double t_0, double t_mult) -> nb::tuple {
         const aten::Restart made = aten::restart_at(number_from(epoch), t_0, t_mult);
         if (!PyLong_Check(epoch.ptr())) return nb::make_tuple(made.current, made.period);

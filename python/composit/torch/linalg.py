@@ -11,7 +11,6 @@ from composit._linear_algebra_error import LinAlgError as LinAlgError
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define
-from composit.torch.functions.arguments import check_threes
 from composit.torch.named_results import pair
 
 _aten = _core.aten
@@ -67,8 +66,7 @@ def _cond(A: Any, p: Any = None) -> Any:
 @_linalg("cross")
 def _cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross product along a dimension of length 3."""
-    check_threes("linalg.cross", input, other, dim)
-    return cnp.cross(input, other, axis=dim)
+    return _aten.cross(input, other, dim)
 
 
 @_linalg("det")

@@ -3,10 +3,9 @@
 
 #include "composit/aten/linalg.h"
 #include "composit/base/error.h"
-#include "composit/execute/execute.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/linear.h"
-#include "composit/ops/ops.h"
+#include "number.h"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +16,8 @@ namespace {
 using namespace composit;
 using ir::Tensor;
 
-std::vector<double> values_of(const Tensor& x) {
-    const ir::Array found = execute::evaluate({ops::astype(x, ir::DType::float64)})[0];
-    const double* const data = found.data_as<double>();
-    return {data, data + found.size()};
-}
-
-using Values = std::vector<double>;
+using aten::Values;
+using aten::values_of;
 
 TEST(aten_places, what_is_scattered_twice_is_combined) {
     const Tensor x = numpy::array<double>({1, 2, 3}), from = numpy::array<double>({5, 4, 7});

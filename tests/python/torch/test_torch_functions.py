@@ -258,3 +258,49 @@ CREATED = {
 def test_tensors_are_made(name):
     both(lambda library: CREATED[name](library))
     assert repr(CREATED[name](torch)) == repr(CREATED[name](peer))
+
+
+def test_the_median_of_nan_is_nan():
+    x = torch.tensor([[1.0, float("nan"), 3.0], [4.0, 2.0, 6.0]])
+    assert torch.median(x).isnan()
+    values, places = torch.median(x, 1)
+    assert values[0].isnan() and values[1] == 4.0
+    assert places.tolist() == [1, 0]
+
+
+def test_parts_are_cut_before_places_that_count_from_the_end():
+    parts = torch.arange(4).tensor_split([1, -1])
+    assert [part.tolist() for part in parts] == [[0], [1, 2], [3]]
+
+
+def test_diagonals_stand_in_dimensions_counted_from_the_first():
+    made = torch.diag_embed(torch.tensor([1, 2]), 0, 0, 1)
+    assert made.tolist() == [[1, 0], [0, 2]]
+
+
+def test_one_length_alone_follows_from_the_others():
+    with pytest.raises(RuntimeError, match="only one dimension can be inferred"):
+        torch.zeros(1).reshape(-1, -1)
+    with pytest.raises(RuntimeError, match="is invalid for input of size 6"):
+        torch.zeros(6).reshape(4, -1)
+
+
+def test_no_times_the_logarithm_of_nan_is_nan():
+    made = torch.xlogy(torch.tensor([0.0, 0.0]), torch.tensor([float("nan"), 0.0]))
+    assert made[0].isnan() and made[1] == 0
+
+
+def test_norms_of_all_dimensions_but_one():
+    v = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
+    for dim in (0, 1, -1):
+        found = torch.norm_except_dim(torch.from_numpy(v), 2, dim)
+        wanted = peer.norm_except_dim(peer.from_numpy(v), 2, dim)
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)
+    line = torch.nn.utils.parametrizations.weight_norm(torch.nn.BatchNorm1d(3))
+    assert line.parametrizations.weight.original0.shape == (3,)
+
+
+def test_draws_without_replacement_take_no_place_twice():
+    drawn = torch.multinomial(torch.tensor([0.0, 1.0, 2.0, 0.0]), 2)
+    assert sorted(drawn.tolist()) == [1, 2]

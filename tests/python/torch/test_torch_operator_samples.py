@@ -154,6 +154,8 @@ def difference_of_sample(op, sample, with_gradients):
     plain, named = given(args), given(sample.kwargs)
     try:
         found = list(tensors(function_of(op.name)(*plain, **named), ours.Tensor))
+        for made in found:
+            made.tolist()  # what values refuse
     except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0]}"
     if len(found) != len(expected):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit.flashlight.operators.reductions import vector_norm
 from composit.flashlight.operators.table import operator
@@ -29,13 +30,7 @@ def _cholesky_ex(self, *, upper=False, check_errors=False):
 
 @operator("linalg_solve")
 def _solve(A, B, *, left=True):
-    is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    if not left:
-        solved = _la.solve(cnp.swapaxes(A, -1, -2), B if is_vector else cnp.swapaxes(B, -1, -2))
-        return solved if is_vector else cnp.swapaxes(solved, -1, -2)
-    if is_vector:
-        return _la.solve(A, B[..., None])[..., 0]
-    return _la.solve(A, B)
+    return _core.aten.solve(A, B, left)
 
 
 @operator("linalg_det")

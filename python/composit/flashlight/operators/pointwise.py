@@ -174,11 +174,7 @@ def _leaky_relu(self, negative_slope=0.01):
 
 @operator("prelu")
 def _prelu(self, weight):
-    if weight.size > 1 and self.ndim > 1:
-        weight = cnp.reshape(weight, (-1,) + (1,) * (self.ndim - 2))
-    elif not self.ndim:
-        weight = cnp.reshape(weight, ())
-    return cnp.where(self > 0, self, self * weight)
+    return _core.aten.prelu(self, weight)
 
 
 @operator("threshold")
@@ -247,19 +243,12 @@ def _mul(self, other):
 @operator("div.Tensor", "div.Scalar", "divide.Tensor", "true_divide.Tensor", "true_divide.Scalar",
           "divide.Scalar")  # fmt: skip
 def _div(self, other):
-    return cnp.divide(*floats(self, other))
+    return _core.aten.div(self, other)
 
 
 @operator("div.Tensor_mode", "div.Scalar_mode", "divide.Tensor_mode", "divide.Scalar_mode")
 def _div_rounded(self, other, *, rounding_mode=None):
-    if rounding_mode is None:
-        return _div(self, other)
-    if rounding_mode == "floor":
-        return _floor_divide(self, other)
-    x, y = together(self, other)
-    if is_floating(x.dtype):
-        return cnp.trunc(cnp.divide(x, y))
-    return (x - cnp.fmod(x, y)) // y
+    return _core.aten.div(self, other, rounding_mode)
 
 
 @operator("floor_divide", "floor_divide.Scalar")

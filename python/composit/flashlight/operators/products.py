@@ -12,8 +12,7 @@ from composit.flashlight.operators.table import operator
 
 @operator("linear")
 def _linear(input, weight, bias=None):
-    result = cnp.matmul(input, cnp.swapaxes(weight, -1, -2) if weight.ndim > 1 else weight)
-    return result if bias is None else result + bias
+    return _core.aten.linear(input, weight, bias)
 
 
 @operator("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
+import composit._core as _core
 from composit import nn, random
 from composit import numpy as cnp
-from composit.flashlight.operators.promotion import cast, is_floating
+from composit.flashlight.operators.promotion import cast
 from composit.flashlight.operators.table import operator
 
 
@@ -98,17 +97,4 @@ def _exponential(self, lambd=1, *, generator=None, key):
 
 @operator("multinomial", key=True)
 def _multinomial(self, num_samples, replacement=False, *, generator=None, key):
-    if num_samples != 1 and not replacement:
-        raise NotImplementedError("draws without replacement are not traced yet.")
-    assert is_floating(self.dtype)
-    if num_samples == 1:
-        return random.categorical(random.fold_in(key, 0), cnp.log(self), -1)[..., None]
-    # By the inverse of the running totals. Row i's lie in [i, i + 1], so that one search does.
-    count = int(self.shape[-1])
-    rows = math.prod(self.shape[:-1])
-    totals = cnp.cumsum(cnp.reshape(cnp.astype(self, "float64"), (rows, count)), -1)
-    number = cnp.reshape(cnp.arange(rows), (rows, 1))
-    edges = cnp.reshape(totals / totals[:, -1:] + number, (-1,))
-    fractions = random.uniform(key, (rows, num_samples), "float64") + number
-    places = cnp.searchsorted(edges, fractions, side="right") - number * count
-    return cnp.reshape(cnp.clip(places, 0, count - 1), (*self.shape[:-1], num_samples))
+    return _core.aten.multinomial(key, self, num_samples, replacement)

@@ -10,6 +10,8 @@ from composit import numpy as cnp
 from composit.flashlight.operators.promotion import cast, number, result_dtype
 from composit.flashlight.operators.table import operator
 
+_aten = _core.aten
+
 
 @operator(
     "view", "reshape", "_unsafe_view", "flatten.using_ints", "unsqueeze", "squeeze", "squeeze.dim",
@@ -50,50 +52,29 @@ def _movedim(self, source, destination):
     return cnp.moveaxis(self, source, destination)
 
 
-def _at(axis: int, index: Any, ndim: int) -> tuple[Any, ...]:
-    return (slice(None),) * (axis % ndim) + (index,)
-
-
 @operator("slice.Tensor")
 def _slice(self, dim=0, start=None, end=None, step=1):
     if start in (None, 0) and (end is None or end >= self.shape[dim]) and step == 1:
         return self[...]
-    return self[_at(dim, slice(start, end, step), self.ndim)]
+    return _aten.select(self, dim, slice(start, end, step))
 
 
-@operator("select.int")
-def _select(self, dim, index):
-    return self[_at(dim, index, self.ndim)]
+operator("select.int")(_aten.select)
 
 
 @operator("narrow")
 def _narrow(self, dim, start, length):
-    start = start % (self.shape[dim] + 1) if start < 0 else start
-    return self[_at(dim, slice(start, start + length), self.ndim)]
+    return _aten.narrow(self, dim, start, length)
 
 
-def _parts(self: Any, sizes: Any, dim: int) -> list[Any]:
-    starts = [sum(sizes[:i]) for i in range(len(sizes))]
-    return [
-        self[_at(dim, slice(start, start + size), self.ndim)] for start, size in zip(starts, sizes)
-    ]
-
-
-@operator("split.Tensor")
-def _split(self, split_size, dim=0):
-    length = self.shape[dim]
-    sizes = [min(split_size, length - start) for start in range(0, length, split_size)] or [0]
-    return _parts(self, sizes, dim)
-
-
-@operator("split_with_sizes", "split.sizes")
-def _split_with_sizes(self, split_sizes, dim=0):
-    return _parts(self, split_sizes, dim)
+@operator("split.Tensor", "split_with_sizes", "split.sizes")
+def _split(self, split_sizes, dim=0):
+    return _aten.split(self, split_sizes, dim)
 
 
 @operator("unbind.int")
 def _unbind(self, dim=0):
-    return [self[_at(dim, i, self.ndim)] for i in range(self.shape[dim])]
+    return _aten.unbind(self, dim)
 
 
 @operator("as_strided")
@@ -114,7 +95,7 @@ def _unfold(self, dimension, size, step):
         return cnp.reshape(self, (1,))
     axis = dimension % self.ndim
     windows = _core.numpy.windows_of(self, [size], axis, True)
-    return windows[_at(axis, slice(None, None, step), windows.ndim)]
+    return _aten.select(windows, axis, slice(None, None, step))
 
 
 def _joined(tensors: Any) -> list[Any]:
@@ -157,78 +138,42 @@ def _flip(self, dims):
 
 @operator("roll")
 def _roll(self, shifts, dims=()):
-    if not dims:
-        return cnp.roll(self, shifts[0])
-    return cnp.roll(self, tuple(shifts), tuple(dims))
+    return _aten.roll(self, shifts, dims)
 
 
 @operator("tril")
 def _tril(self, diagonal=0):
-    return cnp.tril(self, diagonal)
+    return _aten.tril(self, diagonal)
 
 
 @operator("triu")
 def _triu(self, diagonal=0):
-    return cnp.triu(self, diagonal)
+    return _aten.triu(self, diagonal)
 
 
 @operator("diag_embed")
 def _diag_embed(self, offset=0, dim1=-2, dim2=-1):
-    length = self.shape[-1] + abs(offset)
-    eye = cnp.eye(length, length, offset, dtype=self.dtype)
-    before = (max(-offset, 0), max(offset, 0))
-    rows = cnp.pad(self, [(0, 0)] * (self.ndim - 1) + [before])
-    return cnp.moveaxis(rows[..., :, None] * eye, (-2, -1), (dim1, dim2))
+    return _aten.diag_embed(self, offset, dim1, dim2)
 
 
 @operator("constant_pad_nd")
 def _constant_pad(self, pad, value=0):
-    value = number(value, self.dtype)
-    return cnp.pad(_cropped(self, pad), _outside(self, pad), constant_values=value)
-
-
-def _widths(self: Any, pad: Any) -> list[tuple[int, int]]:
-    """torch's widths are of the last axis first."""
-    given = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
-    return [(0, 0)] * (self.ndim - len(given)) + given[::-1]
+    return _aten.pad(self, pad, "constant", number(value, self.dtype))
 
 
 @operator("pad")
 def _pad(self, pad, mode="constant", value=None):
-    if mode == "constant":
-        return _constant_pad(self, pad, 0 if value is None else value)
-    if mode == "circular":  # what is left after cropping goes round
-        return cnp.pad(_cropped(self, pad), _outside(self, pad), "wrap")
-    return _extended(self, pad, {"reflect": "reflect", "replicate": "edge"}[mode])
-
-
-def _outside(self: Any, pad: Any) -> list[tuple[int, int]]:
-    return [(max(a, 0), max(b, 0)) for a, b in _widths(self, pad)]
-
-
-def _cropped(self: Any, pad: Any) -> Any:
-    """x without what negative widths take away."""
-    widths = _widths(self, pad)
-    if not any(a < 0 or b < 0 for a, b in widths):
-        return self
-    ends = zip(self.shape, widths)
-    return self[tuple(slice(max(-a, 0), length - max(-b, 0)) for length, (a, b) in ends)]
-
-
-def _extended(self: Any, pad: Any, mode: str) -> Any:
-    """Padded by elements of x itself, then cropped."""
-    wide = cnp.pad(self, _outside(self, pad), mode)
-    return _cropped(wide, [min(width, 0) for width in pad])
+    return _aten.pad(self, pad, mode, None if value is None else number(value, self.dtype))
 
 
 @operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
 def _reflection_pad(self, padding):
-    return _extended(self, padding, "reflect")
+    return _aten.pad(self, padding, "reflect")
 
 
 @operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def _replication_pad(self, padding):
-    return _extended(self, padding, "edge")
+    return _aten.pad(self, padding, "replicate")
 
 
 @operator("pixel_shuffle")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import composit._core as _core
 from composit._core import runtime_error, type_error
 
 
@@ -34,21 +35,4 @@ def lengths_of(given: Any) -> tuple[int, ...]:
     return made
 
 
-def check_threes(name: str, input: Any, other: Any, dim: int) -> None:
-    """RuntimeError unless both have three elements along the dimension."""
-    counts = [each.shape[axis_of(dim, each.ndim)] for each in (input, other)]
-    if counts != [3, 3]:
-        raise runtime_error(
-            f"{name}: inputs dimension {dim} must have length 3. Got {counts[0]} and {counts[1]}"
-        )
-
-
-def axis_of(dim: int, ndim: int) -> int:
-    """The dimension, counted from the first."""
-    count = max(ndim, 1)
-    if not -count <= dim < count:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got "
-            f"{dim})"
-        )
-    return dim % count
+axis_of = _core.aten.dimension_of  # the dimension, counted from the first

@@ -163,31 +163,18 @@ def arange(
         if 0 <= last - first <= 4096:
             to = _int64 if dtype is None else dtype.numpy
             return _made(_counted(first, last, step, to, present_name()).copied(), requires_grad)
-    numbers = [_number(x) for x in (start, end, step)]
-    if numbers[1] is None:
-        numbers[:2] = [0, numbers[0]]
-    to = _steps_dtype(dtype, *numbers)
-    if not all(map(math.isfinite, numbers)):
-        raise runtime_error(f"unsupported range: {numbers[0]} -> {numbers[1]}")
-    if to.kind in "iu":  # counted in integers
-        numbers = [int(x) for x in numbers]
-    if numbers[2] == 0:
-        raise runtime_error("step must be nonzero")
-    if (numbers[1] - numbers[0]) * numbers[2] < 0:
-        raise runtime_error("upper bound and lower bound inconsistent with step sign")
-    if all(isinstance(n, int) for n in numbers):
-        return _made(constant(np.arange(*numbers).astype(to)), requires_grad)
-    count = int(np.ceil((numbers[1] - numbers[0]) / numbers[2]))
-    found = numbers[0] + np.arange(count, dtype=np.float64) * numbers[2]
-    return _made(constant(found.astype(to)), requires_grad)
+    if end is None:
+        start, end = 0, start
+    first, last, by = _number(start), _number(end), _number(step)
+    to = _steps_dtype(dtype, first, last, by)
+    return _made(constant(_core.aten.arange(first, last, by, to)), requires_grad)
 
 
 @_function("range")
 def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Any:
     """Numbers from start to end, which counts."""
-    count = int(np.floor((end - start) / step)) + 1
-    found = start + np.arange(count, dtype=np.float64) * step
-    return _made(constant(found.astype((dtype or dtypes.default()).numpy)), False)
+    to = (dtype or dtypes.default()).numpy
+    return _made(constant(_core.aten.range(_number(start), _number(end), _number(step), to)), False)
 
 
 @_function("linspace")
@@ -197,10 +184,10 @@ def linspace(
 ) -> Any:  # fmt: skip
     """So many numbers from start to end, equally far apart."""
     to = (dtype or dtypes.default()).numpy
-    if steps < 0:
-        raise runtime_error("number of steps must be non-negative")
-    start, end = (_end("linspace", x) for x in (start, end))
-    return _made(constant(_line(start, end, steps, to)), requires_grad)
+    ends = _end("linspace", start), _end("linspace", end)
+    if complex in map(type, ends):
+        return _made(constant(np.linspace(*ends, steps).astype(to)), requires_grad)
+    return _made(constant(_core.aten.linspace(*ends, steps, to)), requires_grad)
 
 
 def _end(name: str, given: Any) -> Any:
@@ -211,20 +198,6 @@ def _end(name: str, given: Any) -> Any:
             f"{given.ndim} dimension(s)."
         )
     return _number(given)
-
-
-def _line(start: Any, end: Any, steps: int, to: Any) -> Any:
-    """torch's rounding: from either end to the middle, in the dtype of the result."""
-    if to.kind != "f":
-        return np.linspace(start, end, steps).astype(to)
-    a, b = to.type(start), to.type(end)
-    if steps < 2:
-        return np.full(steps, a)
-    step = to.type((b - a) / to.type(steps - 1))
-    numbers = np.arange(steps)
-    low = a + step * numbers.astype(to)
-    high = b - step * (steps - 1 - numbers).astype(to)
-    return np.where(numbers < steps // 2, low, high).astype(to)
 
 
 @_function("logspace")

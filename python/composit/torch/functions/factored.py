@@ -65,46 +65,47 @@ def _lu_unpack(
     return pair("lu_unpack", "P", "L", "U")(permutation, lower, upper)
 
 
+def _low_rank(whole: Any, count: int, steps: int) -> tuple[Any, Any, Any]:
+    drawn = calling.functions["randn"](min(whole.shape[-2:]), count, dtype=whole.dtype)
+    return calling.call(_aten.svd_lowrank, "svd_lowrank", False, (whole, drawn, steps), {})
+
+
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
     """U, S and V with U @ diag(S) @ V^H near A - M, of rank q: by products with drawn vectors
     (Halko et al., arXiv 0909.4061, algorithm 5.1)."""
-    count, steps = 6 if q is None else q, 2 if niter is None else niter
-    rows, columns = A.shape[-2:]
-    if not 0 <= count <= min(rows, columns):
+    count, least = 6 if q is None else q, min(A.shape[-2:])
+    if not 0 <= count <= least:
         raise value_error(
-            f"svd_lowrank: q is {count}, of a matrix of {rows} x {columns}. A number from 0 to "
-            f"{min(rows, columns)} is required."
+            f"svd_lowrank: q is {count}, of a matrix of {A.shape[-2]} x {A.shape[-1]}. A number "
+            f"from 0 to {least} is required."
         )
-    whole = A if M is None else A - M
-    if rows < columns:
-        whole = whole.mH
-    qr = linalg.qr  # type: ignore[attr-defined]
-    drawn = calling.functions["randn"](whole.shape[-1], count, dtype=A.dtype)
-    basis = qr(whole @ drawn).Q
-    for _ in range(steps):
-        basis = qr(whole.mH @ basis).Q
-        basis = qr(whole @ basis).Q
-    u, s, vh = linalg.svd(basis.mH @ whole, full_matrices=False)  # type: ignore[attr-defined]
-    u, v = basis @ u, vh.mH
-    return (v, s, u) if rows < columns else (u, s, v)
+    return _low_rank(A if M is None else A - M, count, 2 if niter is None else niter)
 
 
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
     """svd_lowrank of A less the mean of its rows: V's columns are the principal directions."""
-    rows, columns = A.shape[-2:]
-    count = min(6, rows, columns) if q is None else q
-    if not 0 <= count <= min(rows, columns):
+    least = min(A.shape[-2:])
+    count = min(6, least) if q is None else q
+    if not 0 <= count <= least:
         raise value_error(
-            f"q(={count}) must be non-negative integer and not greater than min(m, n)="
-            f"{min(rows, columns)}"
+            f"q(={count}) must be non-negative integer and not greater than min(m, n)={least}"
         )
     if niter < 0:
         raise value_error(f"niter(={niter}) must be non-negative integer")
-    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
+    return _low_rank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
+
+
+def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    points = cnp.reshape(input, (-1, input.shape[-1]))
+    ends = None if range is None else np.reshape(range, (-1, 2)).tolist()
+    found, edges = cnp.histogramdd(points, bins, ends, density, weight)
+    return pair("histogramdd", "hist", "bin_edges")(
+        cnp.astype(found, input.dtype), tuple(cnp.astype(x, input.dtype) for x in edges)
+    )
 
 
 def histogramdd(
@@ -113,23 +114,9 @@ def histogramdd(
     """How many points (the last dimension are coordinates) are in each box, and the edges. bins:
     numbers of equal parts, or each dimension's edges; range: least and largest, one after the
     other."""
-    points = input.detach().reshape(-1, input.shape[-1]).numpy(force=True)
-    count = points.shape[1]
-    given = [bins] * count if isinstance(bins, int) else list(bins)
-    if len(given) != count:
-        raise runtime_error(
-            f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
-        )
-    parts = [
-        x.detach().numpy(force=True) if isinstance(x, calling.TensorBase) else x for x in given
-    ]
-    ends = None if range is None else np.reshape(range, (count, 2)).tolist()
-    weights = None if weight is None else weight.detach().reshape(-1).numpy(force=True)
-    found, edges = np.histogramdd(points, parts, ends, density, weights)
-    made = calling.functions["from_numpy"]
-    return pair("histogramdd", "hist", "bin_edges")(
-        made(found.astype(points.dtype)), tuple(made(x.astype(points.dtype)) for x in edges)
-    )
+    shares = None if weight is None else weight.detach().reshape(-1)
+    given = (input.detach(), bins, range, shares, density)
+    return calling.call(_histogramdd, "histogramdd", False, given, {})
 
 
 def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:

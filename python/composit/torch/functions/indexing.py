@@ -9,7 +9,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor, runtime_error
+from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import cast
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
@@ -18,11 +18,7 @@ from composit.torch.functions.arguments import axis_of
 _aten = _core.aten
 
 
-def from_zero(index: Any, length: int) -> Any:
-    """Indices that are counted from the first element alone: negative ones are made too large, so
-    that they are refused as those are."""
-    is_array = isinstance(index, LazyTensor) and index.dtype.kind == "i"
-    return cnp.where(index < 0, cast(length, index.dtype), index) if is_array else index
+from_first = _aten.counted_from_first
 
 
 def _along(name: str, operator: str | None = None, *, is_inplace: bool = False) -> None:
@@ -32,18 +28,10 @@ def _along(name: str, operator: str | None = None, *, is_inplace: bool = False) 
     @functools.wraps(function)
     def checked(input: Any, dim: int, index: Any, *rest: Any, **options: Any) -> Any:
         if name in ("gather", "scatter_add"):
-            _check_rank(input, index, "input" if name == "gather" else "self")
-        length = input.shape[axis_of(dim, input.ndim)] if input.ndim else 1
-        return function(input, dim, from_zero(index, length), *rest, **options)
+            _aten.check_index_rank(index, input, "input" if name == "gather" else "self")
+        return function(input, dim, from_first(index, input, dim), *rest, **options)
 
     define(checked, name, is_inplace=is_inplace)
-
-
-def _check_rank(input: Any, index: Any, name: str) -> None:
-    if max(index.ndim, 1) != max(input.ndim, 1) and 0 not in index.shape:
-        raise runtime_error(
-            f"Index tensor must have the same number of dimensions as {name} tensor"
-        )
 
 
 for _name in ("gather", "index_select"):
@@ -65,8 +53,8 @@ def _scatter(
     """src written where index says, along a dimension."""
     if src is not None and not isinstance(src, LazyTensor):
         src, value = None, src
-    _check_rank(input, index, "self")
-    index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
+    _aten.check_index_rank(index, input, "self")
+    index = from_first(index, input, dim)
     return function_of("scatter.src")(input, dim, index, src, value=value, reduce=reduce)
 
 
@@ -125,6 +113,6 @@ def scatter_reduce_of(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """src combined ("sum", "prod", "mean", "amax", "amin") with what is where index says."""
-    axis = axis_of(dim, input.ndim) if input.ndim else 0
-    index = from_zero(index, input.shape[axis] if input.ndim else 1)
+    axis = axis_of(dim, input.ndim)
+    index = from_first(index, input, axis)
     return _aten.scatter_reduce(input, axis, index, src, reduce, include_self)

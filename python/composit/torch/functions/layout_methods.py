@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import numpy as cnp
+import composit._core as _core
 from composit._core import runtime_error
 from composit.torch import calling, dtypes, parts
 from composit.torch.calling import torch_function
+from composit.torch.functions.arguments import integers
 
 
 def _method(function: Any) -> Any:
@@ -18,18 +19,7 @@ def _method(function: Any) -> Any:
 @torch_function("sum_to_size", is_function=False)
 def _sum_to_size(input: Any, *size: Any) -> Any:
     """The sum over what was broadcast from a size."""
-    given = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    to, shape = tuple(int(n) for n in given), tuple(input.shape)
-    ahead = len(shape) - len(to)
-    if ahead < 0 or any(n not in (1, m) for n, m in zip(to, shape[max(ahead, 0) :])):
-        raise ValueError(
-            f"size {{{list(shape)}}} is not expandable to size {{{list(to)}}}: a size that "
-            "broadcasts to the tensor's is required."
-        )
-    over = tuple(range(ahead)) + tuple(
-        ahead + i for i, (n, m) in enumerate(zip(to, shape[ahead:])) if n == 1 and m != 1
-    )
-    return cnp.reshape(cnp.sum(input, axis=over), to) if over else input
+    return _core.aten.sum_to_size(input, integers(size))
 
 
 @_method

@@ -5,61 +5,30 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import runtime_error
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
-from composit.torch.functions.arguments import check_threes
+
+_aten = _core.aten
 
 
-def _check_dtypes(a: Any, b: Any) -> None:
-    if a.dtype != b.dtype:
-        raise ValueError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != "
-                         f"{b.dtype}")  # fmt: skip
+def _product(name: str, function: Any) -> None:
+    def product(input: Any, other: Any, out_dtype: Any = None) -> Any:
+        return function(input, other, out_dtype)
+
+    define(product, name, doc="The product of matrices or vectors.")
 
 
-def _in_dtype(name: str, a: Any, b: Any, out_dtype: Any) -> tuple[Any, Any]:
-    """Matrices of half precision whose product is made in float32: that of two halves is exact."""
-    _check_dtypes(a, b)
-    is_half = str(a.dtype) in ("float16", "bfloat16")
-    if str(out_dtype) != str(a.dtype) and not (is_half and str(out_dtype) == "float32"):
-        raise ValueError(
-            f"{name}: out_dtype {out_dtype} for matrices of {a.dtype}. Their dtype is required, or "
-            "float32 for float16 and bfloat16."
-        )
-    return cnp.astype(a, out_dtype), cnp.astype(b, out_dtype)
-
-
-def _product(name: str, *ndims: int) -> None:
-    def function(input: Any, other: Any, out_dtype: Any = None) -> Any:
-        if out_dtype is not None:
-            input, other = _in_dtype(name, input, other, out_dtype)
-        _check_dtypes(input, other)
-        if ndims and (input.ndim, other.ndim) != ndims:
-            raise ValueError(
-                f"{name}: tensors of {ndims[0]} and {ndims[1]} dimensions are required, got "
-                f"{input.ndim} and {other.ndim}."
-            )
-        return cnp.matmul(input, other)
-
-    define(function, name, doc="The product of matrices or vectors.")
-
-
-_product("matmul")
-_product("mm", 2, 2)
-_product("bmm", 3, 3)
-_product("mv", 2, 1)
-_product("dot", 1, 1)
+for _name in ("matmul", "mm", "bmm", "mv", "dot"):
+    _product(_name, getattr(_aten, _name))
 
 
 @torch_function("vdot")
 def _vdot(input: Any, other: Any) -> Any:
     """The product of two vectors, of which the first is conjugated."""
-    if input.ndim != 1 or other.ndim != 1:
-        raise runtime_error(
-            f"vdot: 1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors"
-        )
-    return cnp.vdot(input, other)
+    return _aten.dot(cnp.conj(input) if input.dtype.kind == "c" else input, other)
 
 
 define(function_of("inner"), "inner")
@@ -91,7 +60,8 @@ def _added_product(name: str) -> None:
         input: Any, mat1: Any, mat2: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1
     ) -> Any:
         if out_dtype is not None:
-            mat1, mat2 = _in_dtype(name, mat1, mat2, out_dtype)
+            wide = _aten.product_dtype(name, mat1, mat2, out_dtype)
+            mat1, mat2 = cnp.astype(mat1, wide), cnp.astype(mat2, wide)
         return function(input, mat1, mat2, beta=beta, alpha=alpha)
 
     define(of_torch, name, is_inplace=True, doc=function.__doc__)
@@ -133,12 +103,7 @@ def _chain_matmul(*matrices: Any) -> Any:
 @torch_function("cross")
 def _cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The cross product along a dimension of length 3."""
-    if dim is None:
-        dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
-        if dim is None:
-            raise runtime_error("no dimension of size 3 in input")
-    check_threes("linalg.cross", input, other, dim)
-    return cnp.cross(input, other, axis=dim)
+    return _aten.cross(input, other, dim)
 
 
 @torch_function("matrix_power")

@@ -10,7 +10,7 @@ import numpy as np
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor, runtime_error
-from composit.flashlight.operators.promotion import cast, floating, floats, is_floating, together
+from composit.flashlight.operators.promotion import cast, floating, is_floating, together
 from composit.flashlight.operators.promotion import result_dtype as _result_dtype
 from composit.flashlight.operators.table import function_of
 from composit.torch import dtypes
@@ -150,9 +150,7 @@ define(function_of("isclose"), "isclose")
 @torch_function("div", "divide", is_inplace=True)
 def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """input / other, rounded to integers with a rounding_mode ("trunc" or "floor")."""
-    if rounding_mode is None:
-        return function_of("div.Tensor")(input, other)
-    return function_of("div.Tensor_mode")(input, other, rounding_mode=rounding_mode)
+    return _core.aten.div(input, other, rounding_mode)
 
 
 define(function_of("div.Tensor"), "true_divide", is_inplace=True)
@@ -178,12 +176,7 @@ def _float_power(input: Any, exponent: Any) -> Any:
 
 @torch_function("xlogy", is_inplace=True)
 def _xlogy(input: Any, other: Any) -> Any:
-    x, y = floats(input, other)
-    is_zero = x == 0
-    logs = cnp.log(cnp.where(is_zero, cnp.ones((), y.dtype), y)) if isinstance(
-        y, LazyTensor) else cnp.log(cnp.asarray(y, x.dtype))  # fmt: skip
-    product = x * logs
-    return cnp.where(is_zero & ~cnp.isnan(y), cnp.zeros((), product.dtype), product)
+    return _core.aten.xlogy(input, other)
 
 
 @torch_function("heaviside", is_inplace=True)

@@ -14,7 +14,6 @@ import composit._core as _core
 from composit import nn, random
 from composit import numpy as cnp
 from composit._core import runtime_error
-from composit.flashlight.operators.table import function_of
 from composit.torch import calling, dtypes, places, writing
 from composit.torch.functions.arguments import lengths_of
 from composit.torch.materializing import known_values_of
@@ -266,22 +265,10 @@ def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Any:
     """Places, each with a probability proportional to its weight."""
-    if num_samples <= 0:
-        raise runtime_error("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > input.shape[-1]:
-        raise runtime_error(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        )
     _check_weights(input)
-    key = next_key(generator)
-    weights = input._lazy
-    if replacement or num_samples == 1:
-        return calling.wrapped(
-            function_of("multinomial")(weights, num_samples, replacement, key=key)
-        )
-    # The largest of logits with Gumbel noise are draws without replacement.
-    noisy = cnp.log(weights) + random.gumbel(key, tuple(weights.shape), weights.dtype)
-    return calling.wrapped(function_of("topk")(noisy, num_samples, -1)[1])
+    return calling.wrapped(
+        _core.aten.multinomial(next_key(generator), input._lazy, num_samples, replacement)
+    )
 
 
 def _by_numpy(name: str, parameters: Sequence[Any], generator: Any) -> Any:
@@ -321,10 +308,7 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
 
 
 def _dirichlet(concentration: Any, key: Any) -> Any:
-    draws = random.gamma(key, concentration, tuple(concentration.shape), "float64")
-    found = draws / cnp.sum(draws, -1, keepdims=True)
-    tiny = np.finfo(concentration.dtype).tiny
-    return cnp.astype(cnp.clip(found, tiny, 1 - np.finfo("float64").epsneg), concentration.dtype)
+    return _core.aten.dirichlet(key, concentration)
 
 
 def _sample_dirichlet(input: Any, generator: Any = None) -> Any:

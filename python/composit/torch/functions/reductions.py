@@ -7,30 +7,17 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import floating, is_floating, together
 from composit.flashlight.operators.reductions import axes
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
-from composit.torch.functions.arguments import axis_of
 from composit.torch.named_results import pair
 
 for _name in ("sum", "cumsum", "cumprod", "count_nonzero", "logsumexp", "amax", "amin"):
     define(function_of(_name), _name, is_inplace=_name.startswith("cum"))
-
-
-def _check_not_empty(name: str, input: Any, dim: Any) -> None:
-    """IndexError where a place among no elements is asked for."""
-    if 0 not in input.shape:
-        return
-    if dim is None:
-        raise IndexError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
-    if input.shape[axis_of(dim, input.ndim)] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 def _place(name: str) -> None:
@@ -38,7 +25,7 @@ def _place(name: str) -> None:
 
     @functools.wraps(function)
     def checked(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        _check_not_empty(name, input, dim)
+        _core.aten.check_not_empty(name, input, dim)
         return function(input, dim, keepdim)
 
     define(checked, name)
@@ -96,7 +83,7 @@ def _extreme(name: str, elementwise: str) -> None:
             return function_of(elementwise)(input, other)
         if dim is None:
             return function_of(name)(input)
-        _check_not_empty(name, input, dim)
+        _core.aten.check_not_empty(name, input, dim)
         return result(*function_of(f"{name}.dim")(input, dim, keepdim))
 
     define(function, name, doc=f"The {name}imum of all, along a dimension with its place, or of "
@@ -165,6 +152,12 @@ def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dt
     return function_of("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
 
 
+@torch_function("norm_except_dim", is_method=False)
+def _norm_except_dim(v: Any, pow: float = 2, dim: int = 0) -> Any:
+    """The p-norm over all dimensions but one, which stays; of -1 over all."""
+    return _core.aten.norm_except_dim(v, pow, dim)
+
+
 @torch_function("softmax", is_neural=True, order="rows")
 def _softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(x) / sum(exp(x)) along a dimension."""
@@ -190,24 +183,17 @@ def _implicit(input: Any, dim: int | None) -> int:
     return dim
 
 
-def _running(name: str, reduce: Any, beats: Any) -> None:
-    def function(input: Any, dim: int) -> Any:
-        if not input.ndim:
-            return pair(name)(input, cnp.zeros((), "int64"))
-        values = reduce(input, axis=dim)
-        length = input.shape[dim]
-        shape = [1] * input.ndim
-        shape[dim] = length
-        numbers = cnp.asarray(np.arange(length).reshape(shape))
-        places = cnp.where(beats(input, values), numbers, 0)
-        indices = cnp.maximum.accumulate(cnp.broadcast_to(places, input.shape), axis=dim)
-        return pair(name)(cnp.take_along_axis(input, indices, axis=dim), indices)
+def _running(name: str) -> None:
+    function = function_of(name)
 
-    define(function, name, doc="The extreme so far and its last place, along a dimension.")
+    def running(input: Any, dim: int) -> Any:
+        return pair(name)(*function(input, dim))
+
+    define(running, name, doc="The extreme so far and its last place, along a dimension.")
 
 
-_running("cummax", cnp.maximum.accumulate, cnp.equal)
-_running("cummin", cnp.minimum.accumulate, cnp.equal)
+_running("cummax")
+_running("cummin")
 
 
 @torch_function("logcumsumexp")
@@ -215,29 +201,12 @@ def _logcumsumexp(input: Any, dim: int) -> Any:
     return cnp.logaddexp.accumulate(input, axis=dim) if input.ndim else input
 
 
-def _middle(sorted_values: Any, dim: int) -> Any:
-    return (sorted_values.shape[dim] - 1) // 2
-
-
 @torch_function("median")
 def _median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle element, the lower of two."""
-    if dim is None:
-        if not input.size:
-            return cnp.full((), cnp.nan, input.dtype)
-        line = cnp.sort(cnp.reshape(input, (-1,)))
-        return line[_middle(line, 0)]
-    if not input.ndim:
-        return pair("median")(input, cnp.zeros((), "int64"))
-    _check_some("median", input, dim)
-    order = cnp.argsort(input, axis=dim, kind="stable")
-    at = (slice(None),) * (dim % input.ndim)
-    middle = _middle(input, dim)
-    places = order[(*at, slice(middle, middle + 1))]
-    values = cnp.take_along_axis(input, places, axis=dim)
-    if not keepdim:
-        values, places = cnp.squeeze(values, dim), cnp.squeeze(places, dim)
-    return pair("median")(values, places)
+    """The middle element, the lower of two, NaN where there is one; with its place where a
+    dimension is given."""
+    found = _core.aten.median(input, dim, keepdim)
+    return found[0] if dim is None else pair("median")(*found)
 
 
 @torch_function("quantile")

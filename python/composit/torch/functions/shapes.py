@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from typing import Any
 
 import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import LazyTensor, PyTorchValueError, runtime_error
+from composit._core import LazyTensor, PyTorchValueError
 from composit.evaluation import evaluate
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
 from composit.torch.functions.arguments import axis_of, integers
 
-
-def _resolved(name: str, size: int, shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
-    """The shape, with the length that -1 stands for."""
-    known = 1
-    for length in given:
-        known *= length if length != -1 else 1
-    found = given
-    if -1 in given and known:
-        found = tuple(size // known if length == -1 else length for length in given)
-    total = 1
-    for length in found:
-        total *= length
-    if total != size or found.count(-1):
-        raise ValueError(f"shape '{list(given)}' is invalid for input of size {size}")
-    return found
+_aten = _core.aten
 
 
 @torch_function("reshape", is_view=True)
 def _reshape(input: Any, *shape: Any) -> Any:
     """The same elements under another shape; one length may be -1."""
-    return cnp.reshape(input, _resolved("reshape", input.size, tuple(input.shape), integers(shape)))
+    return _aten.reshape(input, integers(shape))
 
 
 @torch_function("view", is_view=True, is_function=False)
@@ -71,23 +55,13 @@ def _view_as(input: Any, other: Any) -> Any:
 @torch_function("flatten", is_view=True)
 def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The dimensions from start_dim to end_dim as one."""
-    if not input.ndim:
-        return cnp.reshape(input, (1,))
-    start, end = axis_of(start_dim, input.ndim), axis_of(end_dim, input.ndim)
-    if start > end:
-        raise ValueError("flatten() has invalid args: start_dim cannot come after end_dim")
-    shape = tuple(input.shape)
-    middle = int(np.prod(shape[start : end + 1], dtype=np.int64))
-    return cnp.reshape(input, (*shape[:start], middle, *shape[end + 1 :]))
+    return _aten.flatten(input, start_dim, end_dim)
 
 
 @torch_function("unflatten", is_view=True)
 def _unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """One dimension as several."""
-    axis = axis_of(dim, input.ndim)
-    shape = tuple(input.shape)
-    parts = _resolved("unflatten", shape[axis], shape, tuple(sizes))
-    return cnp.reshape(input, (*shape[:axis], *parts, *shape[axis + 1 :]))
+    return _aten.unflatten(input, dim, tuple(sizes))
 
 
 @torch_function("ravel", is_view=True)
@@ -99,19 +73,13 @@ def _ravel(input: Any) -> Any:
 @torch_function("squeeze", is_view=True)
 def _squeeze(input: Any, dim: Any = None) -> Any:
     """Without dimensions of length 1."""
-    shape = tuple(input.shape)
-    if dim is None:
-        return cnp.reshape(input, tuple(length for length in shape if length != 1))
-    axes = {axis_of(d, input.ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))}
-    return cnp.reshape(input, tuple(n for i, n in enumerate(shape) if not (i in axes and n == 1)))
+    return _aten.squeeze(input, dim)
 
 
 @torch_function("unsqueeze", is_view=True)
 def _unsqueeze(input: Any, dim: int) -> Any:
     """With a dimension of length 1 before dim."""
-    axis = axis_of(dim, input.ndim + 1)
-    shape = tuple(input.shape)
-    return cnp.reshape(input, (*shape[:axis], 1, *shape[axis:]))
+    return _aten.unsqueeze(input, dim)
 
 
 @torch_function("permute", is_view=True)
@@ -123,9 +91,7 @@ def _permute(input: Any, *dims: Any) -> Any:
 @torch_function("transpose", "swapaxes", "swapdims", is_view=True)
 def _transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged."""
-    if not input.ndim:
-        return input
-    return cnp.swapaxes(input, axis_of(dim0, input.ndim), axis_of(dim1, input.ndim))
+    return _aten.transpose(input, dim0, dim1)
 
 
 @torch_function("t", is_view=True)
@@ -152,16 +118,7 @@ def _movedim(input: Any, source: Any, destination: Any) -> Any:
 @torch_function("expand", is_view=True, is_function=False)
 def _expand(input: Any, *sizes: Any, implicit: bool = False) -> Any:
     """Dimensions of length 1 repeated, without copies; -1 keeps one."""
-    given = integers(sizes)
-    before = len(given) - input.ndim
-    if before < 0:
-        raise ValueError(
-            f"expand: {list(given)} has fewer dimensions than the tensor, {input.ndim}."
-        )
-    shape = tuple(
-        input.shape[i - before] if n == -1 and i >= before else n for i, n in enumerate(given)
-    )
-    return cnp.broadcast_to(input, shape)
+    return _aten.expand(input, integers(sizes))
 
 
 @torch_function("expand_as", is_view=True, is_function=False)
@@ -180,80 +137,45 @@ def _broadcast_to(input: Any, size: Any) -> Any:
 def _broadcast_tensors(*tensors: Any) -> Any:
     """Expanded to one shape."""
     found = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    shape = np.broadcast_shapes(*(tuple(x.shape) for x in found))
-    return tuple(cnp.broadcast_to(x, shape) for x in found)
-
-
-def _along(axis: int, index: Any) -> tuple[Any, ...]:
-    return (slice(None),) * axis + (index,)
+    return tuple(cnp.broadcast_arrays(*found))
 
 
 @torch_function("select", is_view=True)
 def _select(input: Any, dim: int, index: int) -> Any:
     """One place of a dimension."""
-    return input[_along(axis_of(dim, input.ndim), index)]
+    return _aten.select(input, dim, index)
 
 
 @torch_function("narrow", is_view=True)
 def _narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """A part of a dimension."""
-    axis = axis_of(dim, input.ndim)
-    size = input.shape[axis]
-    start = int(start) + (size if start < 0 else 0)
-    if start < 0 or length < 0 or start + length > size:
-        raise ValueError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return input[_along(axis, slice(start, start + length))]
-
-
-def _parts(input: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
-    starts = np.cumsum([0, *sizes])
-    return tuple(input[_along(axis, slice(int(a), int(b)))] for a, b in itertools.pairwise(starts))
+    return _aten.narrow(input, dim, start, length)
 
 
 @torch_function("split", is_view=True)
 def _split(input: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Parts of a dimension, of one length or of lengths that are given."""
-    axis = axis_of(dim, input.ndim)
-    length = input.shape[axis]
-    sizes = split_size_or_sections
-    if isinstance(sizes, int):
-        sizes = [min(sizes, length - i) for i in range(0, length, sizes)] or [0]
-    if sum(sizes) != length:
-        raise ValueError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
-            f"at dimension {dim}), but got split_sizes={list(sizes)}"
-        )
-    return _parts(input, sizes, axis)
+    return _aten.split(input, split_size_or_sections, dim)
 
 
 @torch_function("split_with_sizes", is_view=True)
 def _split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """Parts of lengths that are given."""
-    return _split(input, list(split_sizes), dim)
+    return _aten.split(input, list(split_sizes), dim)
 
 
 @torch_function("chunk", is_view=True)
 def _chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most so many parts of one length."""
-    if chunks <= 0:
-        raise runtime_error(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    length = input.shape[axis_of(dim, input.ndim)]
-    return _split(input, max(-(-length // chunks), 1), dim)
+    return _aten.chunk(input, chunks, dim)
 
 
 @torch_function("tensor_split", is_view=True)
 def _tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     """As NumPy's array_split."""
-    axis = axis_of(dim, input.ndim)
-    length = input.shape[axis]
     if isinstance(indices_or_sections, LazyTensor):
         indices_or_sections = evaluate(indices_or_sections).tolist()
-    if isinstance(indices_or_sections, int):
-        count = indices_or_sections
-        sizes = [length // count + (i < length % count) for i in range(count)]
-        return _parts(input, sizes, axis)
-    bounds = [0, *indices_or_sections, length]
-    return tuple(input[_along(axis, slice(a, max(b, a)))] for a, b in itertools.pairwise(bounds))
+    return _aten.tensor_split(input, indices_or_sections, dim)
 
 
 for _name, _dim in {"hsplit": 1, "vsplit": 0, "dsplit": 2}.items():
@@ -269,8 +191,7 @@ for _name, _dim in {"hsplit": 1, "vsplit": 0, "dsplit": 2}.items():
 @torch_function("unbind", is_view=True)
 def _unbind(input: Any, dim: int = 0) -> Any:
     """Each place of a dimension."""
-    axis = axis_of(dim, input.ndim)
-    return tuple(input[_along(axis, i)] for i in range(input.shape[axis]))
+    return _aten.unbind(input, dim)
 
 
 @torch_function("diagonal", is_view=True)
@@ -286,7 +207,7 @@ def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
         return cnp.reshape(input, (1,))
     axis = axis_of(dimension, input.ndim)
     windows = _core.numpy.windows_of(input, [size], [axis], True)
-    return windows[_along(axis, slice(None, None, step))]
+    return _aten.select(windows, axis, slice(None, None, step))
 
 
 @torch_function("diag")
@@ -328,13 +249,7 @@ define(cnp.vstack, "row_stack", is_method=False)
 @torch_function("block_diag", is_method=False)
 def _block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors on its diagonal."""
-    parts = [cnp.atleast_2d(x) for x in tensors]
-    width = sum(x.shape[1] for x in parts)
-    rows, start = [], 0
-    for x in parts:
-        rows.append(cnp.pad(x, [(0, 0), (start, width - start - x.shape[1])]))
-        start += x.shape[1]
-    return cnp.concatenate(rows, axis=0)
+    return _aten.block_diag(tensors)
 
 
 def _atleast(name: str) -> None:
@@ -396,47 +311,21 @@ def _rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 @torch_function("roll")
 def _roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements moved around."""
-    moves, along = (x if isinstance(x, (tuple, list)) else (x,) for x in (shifts, dims))
-    if dims is not None and len(moves) != len(along):
-        raise runtime_error(
-            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(along)}"
-        )
-    return cnp.roll(input, shifts, dims if dims is None or isinstance(dims, int) else tuple(dims))
+    return _aten.roll(input, shifts, dims)
 
 
-def _triangle(name: str) -> None:
-    function = function_of(name)
-
-    @functools.wraps(function)
-    def checked(input: Any, diagonal: int = 0) -> Any:
-        if input.ndim < 2:
-            raise runtime_error(f"{name}: input tensor must have at least 2 dimensions")
-        return function(input, diagonal)
-
-    define(checked, name, is_inplace=True, order="rows")
-
-
-_triangle("tril")
-_triangle("triu")
+for _name in ("tril", "triu"):
+    define(function_of(_name), _name, is_inplace=True, order="rows")
 
 
 @torch_function("meshgrid", is_method=False)
 def _meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Grids of the tensors' elements."""
     found = tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors
-    for each in found:
-        if each.ndim > 1:
-            raise runtime_error(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of the "
-                f"shape {tuple(each.shape)}"
-            )
-    return tuple(cnp.meshgrid(*found, indexing=indexing))
+    return tuple(_aten.meshgrid(list(found), indexing))
 
 
 @torch_function("cartesian_prod", is_method=False)
 def _cartesian_prod(*tensors: Any) -> Any:
     """All combinations of the tensors' elements."""
-    if len(tensors) == 1:
-        return tensors[0]
-    grids = cnp.meshgrid(*tensors, indexing="ij")
-    return cnp.stack([cnp.reshape(grid, (-1,)) for grid in grids], axis=1)
+    return _aten.cartesian_prod(tensors)

@@ -12,8 +12,7 @@ from composit import numpy as cnp
 from composit._core import runtime_error
 from composit.flashlight.operators.promotion import floating
 from composit.torch.calling import torch_function
-from composit.torch.functions.arguments import axis_of
-from composit.torch.functions.indexing import from_zero
+from composit.torch.functions.indexing import from_first
 from composit.torch.given import constant
 from composit.torch.named_results import pair
 
@@ -52,20 +51,10 @@ def _unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Elements that differ from the one before; values decide the shape."""
-    x = cnp.reshape(input, (-1,)) if dim is None else cnp.moveaxis(input, dim, 0)
-    values = np.asarray(x.evaluated())
-    length = values.shape[0]
-    differs = np.ones(length, bool)
-    if length > 1:
-        differs[1:] = (values[1:] != values[:-1]).reshape(length - 1, -1).any(axis=1)
-    starts = np.flatnonzero(differs)
-    found = [x[starts] if dim is None else cnp.moveaxis(x[starts], 0, dim)]
-    if return_inverse:
-        inverse = np.cumsum(differs) - 1
-        found.append(constant(inverse.reshape(tuple(input.shape)) if dim is None else inverse))
-    if return_counts:
-        found.append(constant(np.diff(np.append(starts, length))))
-    return tuple(found) if len(found) > 1 else found[0]
+    values, inverse, counts = _aten.unique_consecutive(input, dim)
+    more = ((return_inverse, inverse), (return_counts, counts))
+    found = (values, *(each for is_wanted, each in more if is_wanted))
+    return found if len(found) > 1 else values
 
 
 @torch_function("nonzero_static")
@@ -88,12 +77,9 @@ def _histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many elements are in each bin, and the bins' edges."""
-    values = np.asarray(input.evaluated())
-    edges = bins if isinstance(bins, int) else np.asarray(bins.evaluated())
-    weights = None if weight is None else np.asarray(weight.evaluated())
-    counts, ends = np.histogram(values, edges, range, density, weights)
+    counts, ends = cnp.histogram(input, bins, range, density, weight)
     return pair("histogram", "hist", "bin_edges")(
-        constant(counts.astype(values.dtype)), constant(ends.astype(values.dtype))
+        cnp.astype(counts, input.dtype), cnp.astype(ends, input.dtype)
     )
 
 
@@ -141,7 +127,7 @@ def _index_reduce(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """source reduced into places of a dimension: "prod", "mean", "amax" or "amin"."""
-    index = from_zero(index, input.shape[axis_of(dim, input.ndim)] if input.ndim else 1)
+    index = from_first(index, input, dim)
     return _aten.index_reduce(input, dim, index, source, reduce, include_self)
 
 

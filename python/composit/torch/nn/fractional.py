@@ -8,7 +8,7 @@ from typing import Any
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import runtime_error, value_error
+from composit._core import value_error
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
 from composit.torch.nn import functional, pools_and_losses, unpooling
@@ -35,18 +35,9 @@ def _fractional(count: int) -> None:
                 f"{name} requires specifying either an output_size or an output_ratio"
             )
         kernel = unpooling._each(kernel_size, count)
-        lengths = tuple(input.shape[-count:])
-        if output_size is None:
-            ratios = (output_ratio,) * count if isinstance(output_ratio, float) else output_ratio
-            sizes = tuple(int(n * ratio) for n, ratio in zip(lengths, ratios))
-        else:
-            sizes = unpooling._each(output_size, count)
-        for n, m, k in zip(lengths, sizes, kernel):
-            if m < 1 or m + k - 1 > n:
-                raise runtime_error(
-                    f"{name}: windows of {kernel} at {sizes} places do not fit into {lengths}. "
-                    "output_size + kernel_size - 1 of at most the length is required."
-                )
+        size, ratio = (() if x is None else x for x in (output_size, output_ratio))
+        ratios = [ratio] if isinstance(ratio, float) else list(ratio)
+        sizes = _core.aten.fractional_size(input._seen, kernel, size, ratios)
         if _random_samples is None:
             batch = input.shape[0] if input.dim() == count + 2 else 1
             channels = input.shape[-count - 1]
@@ -89,14 +80,7 @@ for _count in (1, 2, 3):
 @torch_function("native_channel_shuffle", is_method=False, is_neural=True)
 def _native_channel_shuffle(input: Any, groups: int) -> Any:
     """Channels of groups, one of each in turn."""
-    batch, channels, *rest = input.shape
-    if groups < 1 or channels % groups:
-        raise ValueError(
-            f"native_channel_shuffle: {channels} channels in {groups} groups. A number of channels "
-            "that the groups divide is required."
-        )
-    parts = cnp.reshape(input, (batch, groups, channels // groups, *rest))
-    return cnp.reshape(cnp.swapaxes(parts, 1, 2), tuple(input.shape))
+    return nn.channel_shuffle(input, groups)
 
 
 @torch_function("conv_tbc", is_method=False, is_neural=True)

@@ -6,8 +6,6 @@ import functools
 import math
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
@@ -17,7 +15,7 @@ from composit.flashlight.operators.table import function_of
 from composit.torch import calling, writing
 from composit.torch.calling import define, functions, torch_function
 from composit.torch.functions import random
-from composit.torch.functions.indexing import from_zero
+from composit.torch.functions.indexing import from_first
 from composit.torch.tape import no_grad
 
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
@@ -118,17 +116,7 @@ calling.neural.update(rrelu=rrelu, gumbel_softmax=gumbel_softmax)
 @torch_function("linear", is_function=False, is_method=False, is_neural=True)
 def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias"""
-    if input.dtype != weight.dtype:
-        raise ValueError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype} and {weight.dtype}"
-        )
-    if input.shape[-1] != weight.shape[-1]:
-        rows = math.prod(input.shape[:-1])
-        raise ValueError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and "
-            f"{weight.shape[-1]}x{weight.shape[0]})"
-        )
-    return function_of("linear")(input, weight, bias)
+    return _core.aten.linear(input, weight, bias)
 
 
 define(function_of("bilinear"), "bilinear", **_neural)
@@ -200,11 +188,7 @@ def _embedding(
         )
     if scale_grad_by_freq or sparse:
         raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
-    if padding_idx is not None:
-        row = padding_idx % weight.shape[0]
-        is_learnt = np.arange(weight.shape[0]).reshape(-1, 1) != row
-        weight = cnp.where(is_learnt, weight, nn.stop_gradient(weight))
-    return nn.embedding(from_zero(input, weight.shape[0]), weight)
+    return nn.embedding(from_first(input, weight, 0), weight, padding_idx)
 
 
 _plain_embedding = calling.neural["embedding"]
@@ -384,17 +368,6 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 @torch_function("pad", is_function=False, is_method=False, is_neural=True)
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    if mode in ("reflect", "circular"):
-        for i in range(len(pad) // 2):
-            length, widths = input.shape[-1 - i], (pad[2 * i], pad[2 * i + 1])
-            if mode == "reflect" and max(widths) >= length:
-                raise RuntimeError(
-                    f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding "
-                    f"input dimension, but got: padding {widths} at dimension "
-                    f"{input.ndim - 1 - i} of input {list(input.shape)}"
-                )
     return function_of("pad")(input, list(pad), mode, value)
 
 

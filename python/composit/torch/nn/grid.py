@@ -5,11 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
-from composit import numpy as cnp
-from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.calling import torch_function
 
@@ -43,18 +39,9 @@ def _grid_sampler(
 
 
 @torch_function("affine_grid", is_function=False, is_method=False, is_neural=True)
-@in_default_state
 def _affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
     """Where grid_sample looks for an affine map: (batch, height, width, 2), or with depth 3."""
-    lines = []
-    for n in tuple(size)[2:]:
-        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
-        lines.append(line if align_corners else line * (n - 1) / n)
-    grids = np.meshgrid(*lines, indexing="ij")
-    places = np.stack([*reversed(grids), np.ones_like(grids[0])], axis=-1)
-    flat = cnp.asarray(places.reshape(-1, places.shape[-1]).astype(np.dtype(theta.dtype)))
-    found = cnp.matmul(flat, cnp.swapaxes(theta, 1, 2))
-    return cnp.reshape(found, (theta.shape[0], *places.shape[:-1], places.shape[-1] - 1))
+    return _core.aten.affine_grid(theta, tuple(size), bool(align_corners))
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:

@@ -7,8 +7,6 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit._core import value_error
 from composit._floating_point import in_default_state
@@ -24,12 +22,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
 
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
-    if tensor.dim() < 2:
-        raise value_error(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
-        )
-    window = math.prod(tensor.shape[2:])
-    return tensor.shape[1] * window, tensor.shape[0] * window
+    return _core.aten.fans_of(tuple(tensor.shape))
 
 
 @no_grad()
@@ -97,14 +90,10 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 
 @in_default_state
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
-    if mode not in ("fan_in", "fan_out"):
-        raise value_error(f"Mode {mode} not supported, please use one of "
-                          "['fan_in', 'fan_out']")  # fmt: skip
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
         return 0.0
-    fan = _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    return _core.aten.kaiming_deviation(tuple(tensor.shape), a, mode, nonlinearity)
 
 
 @in_default_state
@@ -139,16 +128,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
 def dirac_(tensor: Any, groups: int = 1) -> Any:
     """Of kernels of convolutions: each channel of the input to the same one of the output, as far
     as there are both."""
-    if tensor.dim() not in (3, 4, 5):
-        raise value_error("Only tensors with 3, 4, or 5 dimensions are supported")
-    if tensor.shape[0] % groups:
-        raise value_error("dim 0 must be divisible by groups")
-    each = tensor.shape[0] // groups
-    values = np.zeros(tuple(tensor.shape), dtype="float64")
-    middle = tuple(length // 2 for length in tensor.shape[2:])
-    for group in range(groups):
-        for i in range(min(each, tensor.shape[1])):
-            values[(group * each + i, i, *middle)] = 1
+    values = _core.aten.dirac(tuple(tensor.shape), groups)
     return tensor.copy_(functions["tensor"](values).to(tensor.dtype))
 
 

@@ -6,9 +6,8 @@ import inspect
 from typing import Any
 
 import composit._core as _core
-from composit import numpy as cnp
+from composit import nn
 from composit._core import PyTorchValueError
-from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
@@ -71,20 +70,6 @@ def _check_sizes(name: str, input: Any, target: Any) -> None:
         )
 
 
-def _weighted(name: str, losses: Any, weight: Any, number: int) -> Any:
-    """Losses times weights. Their mean is the sum over that of the weights; huber_loss' is the sum
-    over the number of losses."""
-    if weight.shape != losses.shape:
-        raise ValueError(
-            f"Weights and input must have the same size, got {tuple(weight.shape)} for "
-            f"{tuple(losses.shape)}."
-        )
-    made = losses * weight
-    if number != 1:
-        return made if number == 0 else cnp.sum(made)
-    return cnp.mean(made) if name == "huber_loss" else cnp.sum(made) / cnp.sum(weight)
-
-
 _OLD: dict[str, Any] = {"size_average": None, "reduce": None, "reduction": "mean"}
 
 
@@ -109,7 +94,7 @@ def _simple(name: str, row: str, order: dict[str, Any], doc: str) -> None:
         if weight is None:
             return function_of(row)(input, target, reduction=number, **given)
         losses = function_of(row)(input, target, reduction=0, **given)
-        return _weighted(name, losses, weight, number)
+        return _core.aten.weighted_loss(losses, weight, number, name == "huber_loss")
 
     function.__signature__ = described  # type: ignore[attr-defined]
     define(function, name, doc=doc, **_neural)
@@ -216,11 +201,6 @@ def _margin_ranking(
     return function_of("margin_ranking_loss")(input1, input2, target, margin, number)
 
 
-def _reduced(losses: Any, reduction: str) -> Any:
-    number = _number(reduction)
-    return losses if number == 0 else cnp.mean(losses) if number == 1 else cnp.sum(losses)
-
-
 @torch_function("cosine_embedding_loss", **_neural)
 def _cosine_embedding(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
@@ -238,14 +218,8 @@ def _triplet(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """max(0, |anchor - positive| - |anchor - negative| + margin)"""
-
-    def apart(x: Any, y: Any) -> Any:
-        return function_of("linalg_vector_norm")(floating(x - y) + eps, p, -1)
-
-    far = apart(anchor, negative)
-    if swap:
-        far = cnp.minimum(far, apart(positive, negative))
-    return _reduced(cnp.maximum(apart(anchor, positive) - far + margin, 0), reduction)
+    number = _number(reduction, size_average, reduce)
+    return _core.aten.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
 
 
 @torch_function("gaussian_nll_loss", **_neural)
@@ -254,11 +228,7 @@ def _gaussian(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """(log(var) + (input - target)² / var) / 2"""
-    kept = cnp.where(var < eps, cnp.asarray(eps, var.dtype), var)
-    losses = (cnp.log(kept) + cnp.square(input - target) / kept) * 0.5
-    if full:
-        losses = losses + 0.9189385332046727
-    return _reduced(losses, reduction)
+    return nn.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
 @torch_function("multilabel_soft_margin_loss", **_neural)
@@ -267,9 +237,8 @@ def _multilabel_soft_margin(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """The cross entropy of each label, their mean."""
-    losses = target * cnp.logaddexp(-input, 0.0) + (1 - target) * cnp.logaddexp(input, 0.0)
-    losses = losses if weight is None else losses * weight
-    return _reduced(cnp.mean(losses, axis=-1), reduction)
+    number = _number(reduction, size_average, reduce)
+    return _core.aten.multilabel_soft_margin_loss(input, target, weight, number)
 
 
 assert calling.neural

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit import numpy as cnp
+import composit._core as _core
 from composit._core import value_error
 from composit._floating_point import in_default_state
-from composit.flashlight.operators.promotion import floating
 from composit.torch import calling, writing
 from composit.torch.calling import torch_function
 
@@ -18,15 +17,7 @@ def _local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
     """Divided by a power of the mean square of neighbouring channels."""
-    x = floating(input)
-    width = [(0, 0)] * (x.ndim - 1) + [(size // 2, (size - 1) // 2)]
-    square = cnp.pad(cnp.moveaxis(x * x, 1, -1), width)
-    # Neighbours are added one by one: differences of running sums would lose the small ones.
-    count = x.shape[1]
-    total = square[..., :count]
-    for i in range(1, size):
-        total = total + square[..., i : i + count]
-    return x / cnp.power(cnp.moveaxis(total / size, -1, 1) * alpha + k, beta)
+    return _core.aten.local_response_norm(input, size, alpha, beta, k)
 
 
 # What SELU tends to where it is given little, and so what alpha dropout puts in place of elements.

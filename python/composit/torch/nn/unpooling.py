@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
-from composit import numpy as cnp
+import composit._core as _core
 from composit.torch import calling
 from composit.torch.calling import torch_function
 from composit.torch.nn import functional, pools_and_losses
@@ -27,19 +24,10 @@ def _max_unpool(count: int) -> None:
         output_size: Any = None,
     ) -> Any:  # fmt: skip
         """Elements back where max_pool's indices say, zeros elsewhere."""
-        kernel = _each(kernel_size, count)
-        steps = kernel if not stride and stride != 0 else _each(stride, count)
-        pads = _each(padding, count)
-        lengths = input.shape[-count:]
-        size = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(lengths, steps, pads, kernel))
-        if output_size is not None:
-            size = tuple(output_size)[-count:]
-        before = tuple(input.shape[:-count])
-        rows = math.prod(before)
-        total = cnp.zeros((rows, math.prod(size)), input.dtype)
-        places = cnp.reshape(indices, (rows, -1))
-        total[np.arange(rows)[:, None], places] = cnp.reshape(input, (rows, -1))
-        return cnp.reshape(total, (*before, *size))
+        size = () if output_size is None else tuple(output_size)[-count:]
+        return _core.aten.max_unpool(
+            input, indices, count, kernel_size, () if stride is None else stride, padding, size
+        )
 
     def with_indices(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,

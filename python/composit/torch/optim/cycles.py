@@ -53,17 +53,8 @@ class OneCycleLR(LRScheduler):
             )
         self.total_steps = total_steps or (epochs or 0) * (steps_per_epoch or 0)
         self.is_cosine, self.cycle_momentum = anneal_strategy == "cos", cycle_momentum
-        up, end = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         # The last step of each part, and the rates and momenta between which it goes.
-        rise = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-        fall = (end, "max_lr", "min_lr", "base_momentum", "max_momentum")
-        if three_phase:
-            middle = (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr",
-                      "base_momentum", "max_momentum")  # fmt: skip
-            last = (end, "initial_lr", "min_lr", "max_momentum", "max_momentum")
-            self._phases = [rise, middle, last]
-        else:
-            self._phases = [rise, fall]
+        self._phases = _core.aten.one_cycle(self.total_steps, pct_start, three_phase)
         groups = optimizer.param_groups
         if last_epoch == -1:
             for group, rate in zip(groups, _each(max_lr, groups)):
@@ -84,12 +75,8 @@ class OneCycleLR(LRScheduler):
                 f"Tried to step {self.last_epoch} times. The specified number of total steps "
                 f"is {self.total_steps}"
             )
-        number = 0
-        while number + 1 < len(self._phases) and self.last_epoch > self._phases[number][0]:
-            number += 1
-        start = self._phases[number - 1][0] if number > 0 else 0.0
-        end, rate, next_rate, momentum, next_momentum = self._phases[number]
-        share = (self.last_epoch - start) / (end - start)
+        number, share = _core.aten.position_in(self._phases, self.last_epoch)
+        _, rate, next_rate, momentum, next_momentum = self._phases[number]
         rates = []
         for group in self.optimizer.param_groups:
             rates += self._between(share, group[rate], group[next_rate])
@@ -137,8 +124,7 @@ class CyclicLR(LRScheduler):
         """How much of the height the cycle, or the step, x has."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        halves = {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1)}
-        return halves[self.mode] if self.mode in halves else self.gamma**x
+        return _core.aten.cycle_scale(self.mode, x, self.gamma)
 
     def get_lr(self) -> list[float]:
         """base + height * how far up"""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any
 
+import composit._core as _core
 from composit._core import value_error, with_location
 from composit.torch.calling import functions
 from composit.torch.nn.module import Module
@@ -166,13 +166,11 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return (1 - math.cos(math.pi * t)) / 2 if self._is_cosine else t
+        return _core.aten.annealed_share(step, self.anneal_epochs, self._is_cosine)
 
     def get_lr(self) -> list[float]:
         """Between the rates before and the last one"""
-        before = self._share(self.last_epoch - 1)
-        now = 1.0 if self.anneal_epochs == 0 else self._share(self.last_epoch)
+        before, now = self._share(self.last_epoch - 1), self._share(self.last_epoch)
         rates = []
         for group in self.optimizer.param_groups:
             last, rate = group["swa_lr"], group["lr"]

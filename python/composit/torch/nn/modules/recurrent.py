@@ -87,16 +87,9 @@ class RNNBase(Module):
 
     def _packed_step(self, x: Any, states: list[Any], weights: dict[str, Any]) -> Any:
         """One layer in one direction, of a batch whose sequences are of one length."""
-
-        def layer(x: Any, *rest: Any) -> Any:
-            start = [state[None] for state in rest[: len(states)]]
-            named = {f"{name}_l0": w for name, w in zip(weights, rest[len(states) :])}
-            output, *last = self._layers(x, named, start, {})
-            return output, *(state[0] for state in last)
-
-        output, *last = calling.call(layer, self.mode.lower(), False,
-                                     (x, *states, *weights.values()), {})  # fmt: skip
-        return output, last
+        named = {f"{name}_l0": weight for name, weight in weights.items()}
+        output, *last = self._layers(x, named, [state[None] for state in states], {})
+        return output, *(state[0] for state in last)
 
     def _run(self, input: Any, states: tuple[Any, ...] | None) -> Any:
         if isinstance(input, PackedSequence):

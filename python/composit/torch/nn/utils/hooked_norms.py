@@ -8,15 +8,8 @@ from typing import Any
 from composit._core import runtime_error, value_error, with_location
 from composit.torch.calling import functions, neural
 from composit.torch.nn.parameter import Parameter
+from composit.torch.nn.utils.parametrizations import as_matrix, norm_except
 from composit.torch.tape import no_grad
-
-
-def _norm_except(v: Any, dim: int | None) -> Any:
-    """The norm over all dimensions but one."""
-    if dim is None or dim == -1:
-        return v.norm()
-    others = [i for i in range(v.dim()) if i != dim % v.dim()]
-    return (v * v).sum(others, keepdim=True).sqrt() if others else v.abs()
 
 
 class _WeightNorm:
@@ -28,7 +21,7 @@ class _WeightNorm:
     def compute(self, module: Any) -> Any:
         """The weight."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        return v * (g / _norm_except(v, self.dim))
+        return v * (g / norm_except(v, self.dim))
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute(module))
@@ -57,7 +50,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
         raise runtime_error(f"Cannot register two weight_norm hooks on the same parameter {name}")
     weight, hook = _parameter(module, name), _WeightNorm(name, dim)
     del module._parameters[name]
-    module.register_parameter(f"{name}_g", Parameter(_norm_except(weight.detach(), dim)))
+    module.register_parameter(f"{name}_g", Parameter(norm_except(weight.detach(), dim)))
     module.register_parameter(f"{name}_v", Parameter(weight.detach().clone()))
     setattr(module, name, hook.compute(module))
     module.register_forward_pre_hook(hook)
@@ -93,10 +86,7 @@ class _SpectralNorm:
 
     def matrix(self, weight: Any) -> Any:
         """The weight with the chosen dimension as rows."""
-        if self.dim:
-            order = [self.dim, *[d for d in range(weight.dim()) if d != self.dim]]
-            weight = weight.permute(*order)
-        return weight.reshape(weight.shape[0], -1)
+        return as_matrix(weight, self.dim)
 
     def unit(self, vector: Any) -> Any:
         """The vector of length 1."""

@@ -11,12 +11,15 @@ from composit.torch.nn.utils.parametrize import register_parametrization
 from composit.torch.tape import no_grad
 
 
-def _norm(x: Any, dim: int | None) -> Any:
-    """The norm over all dimensions but one, which stays."""
-    if dim is None or dim == -1:
-        return x.norm()
-    rest = [i for i in range(x.ndim) if i != dim % x.ndim]
-    return x.square().sum(rest, keepdim=True).sqrt()
+def norm_except(x: Any, dim: int | None) -> Any:
+    """The norm over all dimensions but one, which stays; over all for None."""
+    return functions["norm_except_dim"](x, 2, -1 if dim is None else dim)
+
+
+def as_matrix(weight: Any, dim: int) -> Any:
+    """The weight with one dimension as rows, and all others as columns."""
+    moved = weight.movedim(dim, 0)
+    return moved.reshape(moved.shape[0], -1)
 
 
 class _WeightNorm(Module):
@@ -26,11 +29,11 @@ class _WeightNorm(Module):
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
         """g v / |v|"""
-        return weight_v * (weight_g / _norm(weight_v, self.dim))
+        return weight_v * (weight_g / norm_except(weight_v, self.dim))
 
     def right_inverse(self, weight: Any) -> Any:
         """(g, v)"""
-        return _norm(weight, self.dim), weight
+        return norm_except(weight, self.dim), weight
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
@@ -45,7 +48,7 @@ class _SpectralNorm(Module):
         self.dim = dim % weight.ndim
         self.eps, self.n_power_iterations = eps, n_power_iterations
         if weight.ndim > 1:
-            matrix = self._matrix(weight)
+            matrix = as_matrix(weight, self.dim)
             height, width = matrix.shape
             with no_grad():
                 self.register_buffer("_u", self._unit(functions["randn"](height)))
@@ -54,12 +57,6 @@ class _SpectralNorm(Module):
 
     def _unit(self, x: Any) -> Any:
         return neural["normalize"](x, dim=0, eps=self.eps)
-
-    def _matrix(self, weight: Any) -> Any:
-        if weight.ndim == 1:
-            return weight
-        order = [self.dim, *(d for d in range(weight.ndim) if d != self.dim)]
-        return weight.permute(*order).flatten(1)
 
     @no_grad()
     def _iterate(self, matrix: Any, count: int) -> None:
@@ -71,7 +68,7 @@ class _SpectralNorm(Module):
         """The weight divided by its largest singular value, which is estimated."""
         if weight.ndim == 1:
             return neural["normalize"](weight, dim=0, eps=self.eps)
-        matrix = self._matrix(weight)
+        matrix = as_matrix(weight, self.dim)
         if self.training:
             self._iterate(matrix.detach(), self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()

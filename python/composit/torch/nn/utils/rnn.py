@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from composit._core import runtime_error, value_error
-from composit.torch.calling import TensorBase, functions
+import composit._core as _core
+from composit._core import value_error
+from composit.torch.calling import TensorBase, call, functions, pure
+
+_aten = _core.aten
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence",
@@ -78,12 +80,12 @@ def invert_permutation(permutation: Any) -> Any:
     if permutation is None:
         return None
     device = permutation.device if isinstance(permutation, TensorBase) else None
-    return functions["tensor"](np.argsort(_integers(permutation), kind="stable"), device=device)
+    return functions["tensor"](_aten.invert_permutation(_integers(permutation)), device=device)
 
 
-def _integers(values: Any) -> Any:
-    """As an array: they decide shapes."""
-    return np.asarray(values.tolist() if isinstance(values, TensorBase) else values, np.int64)
+def _integers(values: Any) -> list[int]:
+    """As a list: they decide shapes."""
+    return np.asarray(values.tolist() if isinstance(values, TensorBase) else values, int).tolist()
 
 
 def _selected(values: Any, places: Any, axis: int = 0) -> Any:
@@ -98,35 +100,15 @@ def pack_padded_sequence(
     """Packs (times, batch, ...), or (batch, times, ...) with batch_first, of which sequence i has
     `lengths[i]` times. RuntimeError for lengths that are not in descending order, unless
     enforce_sorted is False, that are below 1 or above the times, or not as many as the batch."""
-    counts = _integers(lengths)
-    axis = 0 if batch_first else 1
-    if counts.ndim != 1 or len(counts) != input.shape[axis]:
-        raise runtime_error(f"Expected `len(lengths)` to be equal to batch_size, but got "
-                            f"{counts.size} (batch_size={input.shape[axis]})")  # fmt: skip
-    times = input.shape[1 - axis]
-    if counts.size == 0 or counts.min() <= 0:
-        raise runtime_error("Length of all samples has to be greater than 0, but found an element "
-                            "in 'lengths' that is <= 0")  # fmt: skip
-    if counts.max() > times:
-        raise runtime_error(f"pack_padded_sequence: a length is {counts.max()}, and the input has "
-                            f"{times} times. At most as many are required.")  # fmt: skip
-    order = np.argsort(-counts, kind="stable")
-    if enforce_sorted and (np.diff(counts) > 0).any():
-        raise runtime_error(
-            "`lengths` array must be sorted in decreasing order when "
-            "`enforce_sorted` is True. You can pass `enforce_sorted=False` to "
-            "pack_padded_sequence and/or pack_sequence to sidestep this requirement "
-            "if you do not need ONNX exportability."
-        )
-    is_there = np.arange(counts.max())[:, None] < counts[order]
-    time, place = np.nonzero(is_there)
-    batch = order[place]
-    rows = batch * times + time if batch_first else time * len(counts) + batch
+    batch, times = (input.shape[i] for i in ((0, 1) if batch_first else (1, 0)))
+    rows, sizes, order = _aten.packing_of(
+        _integers(lengths), batch, times, batch_first, enforce_sorted
+    )
     data = _selected(input.flatten(0, 1), rows)
-    sizes = functions["tensor"](is_there.sum(axis=1), device="cpu")
+    batch_sizes = functions["tensor"](sizes, device="cpu")
     if enforce_sorted:
-        return PackedSequence(data, sizes)
-    return PackedSequence(data, sizes, functions["tensor"](order, device=data.device))
+        return PackedSequence(data, batch_sizes)
+    return PackedSequence(data, batch_sizes, functions["tensor"](order, device=data.device))
 
 
 def pad_packed_sequence(
@@ -135,26 +117,18 @@ def pad_packed_sequence(
 ) -> tuple[Any, Any]:  # fmt: skip
     """(padded, lengths): the sequences as (times, batch, ...), or (batch, times, ...) with
     batch_first, and how long each is. ValueError where total_length is less than the longest."""
-    sizes = _integers(sequence.batch_sizes)
-    longest, batch = len(sizes), int(sizes[0])
-    times = longest if total_length is None else total_length
-    if times < longest:
-        raise value_error("Expected total_length to be at least the length of the longest "
-                          f"sequence in input, but got total_length={times} and max sequence "
-                          f"length being {longest}")  # fmt: skip
-    counts = (np.arange(batch) < sizes[:, None]).sum(axis=0)
-    starts = np.cumsum(sizes) - sizes
-    columns = np.arange(batch)
-    if sequence.unsorted_indices is not None:
-        columns = _integers(sequence.unsorted_indices)
+    unsorted = sequence.unsorted_indices
+    rows, lengths, times = _aten.unpacking_of(
+        _integers(sequence.batch_sizes), None if unsorted is None else _integers(unsorted),
+        batch_first, total_length,
+    )  # fmt: skip
     data = sequence.data
     # One more row, which padding is taken from.
-    rows = np.full((times, batch), data.shape[0], np.int64)
-    rows[:longest] = np.where(columns < sizes[:, None], starts[:, None] + columns, data.shape[0])
-    rows = rows.T if batch_first else rows
     padding = data.new_full((1, *data.shape[1:]), padding_value)
-    found = _selected(functions["cat"]([data, padding]), rows.reshape(-1))
-    return found.unflatten(0, rows.shape), functions["tensor"](counts[columns], device="cpu")
+    found = _selected(functions["cat"]([data, padding]), rows)
+    batch = int(sequence.batch_sizes[0])
+    shape = (batch, times) if batch_first else (times, batch)
+    return found.unflatten(0, shape), functions["tensor"](lengths, device="cpu")
 
 
 def pad_sequence(
@@ -163,19 +137,8 @@ def pad_sequence(
 ) -> Any:  # fmt: skip
     """Tensors (times, ...) of different times as one, (times, batch, ...), or (batch, times, ...)
     with batch_first, padded to the longest at the "right" or the "left"."""
-    if padding_side not in ("right", "left"):
-        raise value_error(f"pad_sequence: padding_side is {padding_side!r}. \"right\" or "
-                          "\"left\" is required.")  # fmt: skip
-    parts = list(sequences)
-    times = max((x.shape[0] for x in parts), default=0)
-    padded = []
-    for x in parts:
-        missing = times - x.shape[0]
-        if missing:
-            more = x.new_full((missing, *x.shape[1:]), padding_value)
-            x = functions["cat"]([x, more] if padding_side == "right" else [more, x])
-        padded.append(x)
-    return functions["stack"](padded, 0 if batch_first else 1)
+    given = (list(sequences), batch_first, padding_value, padding_side)
+    return call(_aten.pad_sequence, "pad_sequence", False, given, {})
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
@@ -202,11 +165,4 @@ def permuted(states: Any, places: Any) -> Any:
     return states if places is None else functions["index_select"](states, 1, places)
 
 
-def segments(batch_sizes: Any) -> list[tuple[int, int, int]]:
-    """(first row, times, sequences) of consecutive times that have equally many sequences."""
-    found, first = [], 0
-    for size, group in itertools.groupby(_integers(batch_sizes).tolist()):
-        times = len(list(group))
-        found.append((first, times, size))
-        first += times * size
-    return found
+pure.add(_aten.pad_sequence)

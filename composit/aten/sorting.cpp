@@ -1,0 +1,99 @@
+// Sorting by composit::numpy's argsort, which is stable.
+#include "composit/aten/sorting.h"
+
+#include "composit/aten/rows.h"
+#include "composit/aten/shapes.h"
+#include "composit/base/error.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "composit/numpy/sorting.h"
+#include "composit/ops/ops.h"
+
+#include <utility>
+#include <vector>
+
+namespace composit::aten {
+namespace {
+
+using numpy::Slice;
+using Results = std::pair<Tensor, Tensor>;
+
+Tensor no_place() { return numpy::zeros({}, ir::DType::int64); }
+
+int64_t length_of(const Tensor& x, int64_t dim) {
+    return x.rank() == 0 ? 1 : x.shape()[static_cast<size_t>(dimension_of(dim, x.rank()))];
+}
+
+Results at_places(const Tensor& x, const Tensor& places, int64_t dim, bool keepdim) {
+    const Tensor values = numpy::take_along_axis(x, places, dim);
+    if (keepdim) return {values, places};
+    return {numpy::squeeze(values, dim), numpy::squeeze(places, dim)};
+}
+
+}  // namespace
+
+Tensor argsort(const Tensor& x, int64_t dim, bool descending) {
+    if (x.rank() == 0) return no_place();
+    if (!descending) return numpy::argsort(x, dim);
+    const Tensor backwards = numpy::argsort(numpy::flip(x, dim), dim);
+    return numpy::flip(length_of(x, dim) - 1 - backwards, dim);
+}
+
+Results sort(const Tensor& x, int64_t dim, bool descending) {
+    if (x.rank() == 0) return {x, no_place()};
+    const Tensor order = argsort(x, dim, descending);
+    return {numpy::take_along_axis(x, order, dim), order};
+}
+
+Results topk(const Tensor& x, int64_t k, int64_t dim, bool largest) {
+    user_check<ValueError>(0 <= k && k <= length_of(x, dim), "selected index k out of range");
+    if (x.rank() == 0) return {x, no_place()};
+    const Tensor order = select(argsort(x, dim, largest), dim, Slice{0, k});
+    return {numpy::take_along_axis(x, order, dim), order};
+}
+
+Results kthvalue(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
+    user_check<ValueError>(1 <= k && k <= length_of(x, dim), "kthvalue(): selected number k, ", k,
+                           ", out of range for dimension ", dim);
+    if (x.rank() == 0) return {x, no_place()};
+    return at_places(x, select(argsort(x, dim), dim, Slice{k - 1, k}), dim, keepdim);
+}
+
+Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) {
+    if (given.rank() == 0) return {given, no_place()};
+    const Tensor x = along ? given : numpy::reshape(given, {-1});
+    if (!along && x.size() == 0) return {numpy::full({}, std::nan(""), x.dtype()), no_place()};
+    const int64_t dim = along.value_or(0);
+    const int64_t k = (length_of(x, dim) + 1) / 2;
+    if (!ir::is_floating(x.dtype())) return kthvalue(x, k, dim, keepdim);
+    user_check<IndexError>(k > 0, "median(): Expected reduction dim ", dim,
+                           " to have non-zero size.");
+    const Tensor is_nan = numpy::apply("isnan", {x});
+    const Tensor middle = select(numpy::argsort(x, dim), dim, Slice{k - 1, k});
+    const Tensor first = numpy::expand_dims(numpy::argmax(is_nan, dim), dim);
+    const Tensor place = rows::where(numpy::any(is_nan, dim, true), first, middle);
+    return at_places(x, place, dim, keepdim);
+}
+
+Runs unique_consecutive(const Tensor& given, std::optional<int64_t> dim) {
+    const Tensor x = dim ? numpy::moveaxis(given, *dim, 0) : numpy::reshape(given, {-1});
+    const int64_t length = x.shape()[0];
+    const auto neighbours = [&](int64_t first, int64_t end) {
+        return numpy::reshape(numpy::get_item(x, {Slice{first, end}}),
+                              {length - 1, x.size() / length});
+    };
+    Tensor begins = numpy::ones({length}, ir::DType::boolean);
+    if (length > 1) {
+        const Tensor differs =
+            numpy::any(rows::not_equal(neighbours(1, length), neighbours(0, length - 1)), 1);
+        begins = numpy::concatenate({numpy::ones({1}, ir::DType::boolean), differs});
+    }
+    const Tensor starts = numpy::nonzero(begins)[0];
+    const Tensor values = numpy::take(x, starts, 0), inverse = numpy::cumsum(begins) - 1;
+    const Tensor ends = numpy::append(starts, numpy::array<int64_t>({length}));
+    return {dim ? numpy::moveaxis(values, 0, *dim) : values,
+            dim ? inverse : numpy::reshape(inverse, given.shape()), numpy::diff(ends)};
+}
+
+}  // namespace composit::aten
