@@ -234,7 +234,7 @@ Tensor multilabel_margin_loss(const Tensor& given_x, const Tensor& target, Reduc
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletOptions& o) {
     const auto apart = [&](const Tensor& a, const Tensor& b) {
-        return vector_norm(a - b + o.eps, o.p, -1);
+        return vector_norm(floating(a - b) + o.eps, o.p, -1);
     };
     Tensor far = apart(anchor, negative);
     if (o.swap) far = rows::minimum(far, apart(positive, negative));

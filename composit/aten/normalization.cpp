@@ -171,19 +171,22 @@ RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
 
 }  // namespace
 
-Tensor local_response_norm(const Tensor& x, int64_t size, double alpha, double beta, double k) {
-    user_check(size > 0, "local_response_norm: size is ", size, ". At least 1 is required.");
-    const Tensor square = numpy::moveaxis(x * x, 1, -1);
+Tensor local_response_norm(const Tensor& given, int64_t size, double alpha, double beta, double k) {
+    user_check(size > 0 && given.rank() >= 2, "local_response_norm: size is ", size,
+               " for a tensor of shape ", given.shape(),
+               ". At least 1, and channels in axis 1, are required.");
+    const Tensor x = floating(given);
     std::vector<std::pair<int64_t, int64_t>> widths(x.shape().size(), {0, 0});
     widths.back() = {size / 2, (size - 1) / 2};
-    const Tensor wide = numpy::pad(square, widths);
-    widths.back() = {1, 0};
-    const Tensor sums = numpy::cumsum(numpy::pad(wide, widths), -1);
-    const auto part = [&](std::optional<int64_t> start, std::optional<int64_t> stop) {
-        return numpy::get_item(sums, {numpy::Ellipsis{}, numpy::Slice{start, stop}});
+    const Tensor square = numpy::pad(numpy::moveaxis(x * x, 1, -1), widths);
+    // Neighbours are added one by one: differences of running sums would lose the small ones.
+    const int64_t count = x.shape()[1];
+    const auto part = [&](int64_t start) {
+        return numpy::get_item(square, {numpy::Ellipsis{}, numpy::Slice{start, start + count}});
     };
-    const Tensor mean = (part(size, {}) - part({}, -size)) / size;
-    return x / rows::power(numpy::moveaxis(mean, -1, 1) * alpha + k, beta);
+    Tensor total = part(0);
+    for (int64_t i = 1; i < size; ++i) total = total + part(i);
+    return x / rows::power(numpy::moveaxis(total / size, -1, 1) * alpha + k, beta);
 }
 
 RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {
