@@ -187,20 +187,20 @@ RunningNorm normalized(const Tensor& x, const RunningNormOptions& o,
 }  // namespace
 
 Tensor local_response_norm(const Tensor& given, int64_t size, double alpha, double beta, double k) {
-    check_rank("local_response_norm", given, 2);
+    user_check(size > 0 && given.rank() >= 2, "local_response_norm: size is ", size,
+               " for a tensor of shape ", given.shape(),
+               ". At least 1, and channels in axis 1, are required.");
     const Tensor x = floating(given);
-    user_check(size > 0, "local_response_norm: size is ", size, ". At least 1 is required.");
-    const Tensor square = numpy::moveaxis(x * x, 1, -1);
     std::vector<std::pair<int64_t, int64_t>> widths(x.shape().size(), {0, 0});
     widths.back() = {size / 2, (size - 1) / 2};
-    const Tensor wide = numpy::pad(square, widths);
+    const Tensor square = numpy::pad(numpy::moveaxis(x * x, 1, -1), widths);
     // Neighbours are added one by one: differences of running sums would lose the small ones.
     const int64_t count = x.shape()[1];
-    const auto neighbours = [&](int64_t i) {
-        return numpy::get_item(wide, {numpy::Ellipsis{}, numpy::Slice{i, i + count}});
+    const auto part = [&](int64_t start) {
+        return numpy::get_item(square, {numpy::Ellipsis{}, numpy::Slice{start, start + count}});
     };
-    Tensor total = neighbours(0);
-    for (int64_t i = 1; i < size; ++i) total = total + neighbours(i);
+    Tensor total = part(0);
+    for (int64_t i = 1; i < size; ++i) total = total + part(i);
     return x / rows::power(numpy::moveaxis(total / size, -1, 1) * alpha + k, beta);
 }
 

@@ -10,6 +10,7 @@
 #include "composit/numpy/sorting.h"
 #include "composit/ops/ops.h"
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -62,13 +63,17 @@ Results kthvalue(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
 
 Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) {
     if (given.rank() == 0) return {given, no_place()};
+    if (!along && given.size() == 0) {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        return {ops::astype(numpy::full({}, nan, ir::DType::float64), given.dtype()), no_place()};
+    }
     const Tensor x = along ? given : numpy::reshape(given, {-1});
     if (!along && x.size() == 0) return {numpy::full({}, std::nan(""), x.dtype()), no_place()};
     const int64_t dim = along.value_or(0);
     const int64_t k = (length_of(x, dim) + 1) / 2;
-    if (!ir::is_floating(x.dtype())) return kthvalue(x, k, dim, keepdim);
     user_check<IndexError>(k > 0, "median(): Expected reduction dim ", dim,
                            " to have non-zero size.");
+    if (!ir::is_floating(x.dtype())) return kthvalue(x, k, dim, keepdim);
     const Tensor is_nan = numpy::apply("isnan", {x});
     const Tensor middle = select(numpy::argsort(x, dim), dim, Slice{k - 1, k});
     const Tensor first = numpy::expand_dims(numpy::argmax(is_nan, dim), dim);

@@ -28,8 +28,9 @@ using ir::Tensor;
 // The kth smallest element, 1 for the first. ValueError where there are less.
 [[nodiscard]] std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t dim = -1,
                                                  bool keepdim = false);
-// The middle element, the lower of two, of a dimension that is not empty; NaN, at its first place,
-// where there is one. Without `dim` of the flattened tensor.
+// The middle element, the lower of two, of a dimension that is not empty (IndexError); NaN, at its
+// first place, where there is one. Without `dim` of the flattened tensor, of which NaN is the
+// middle where it is empty.
 [[nodiscard]] std::pair<Tensor, Tensor> median(const Tensor& x, std::optional<int64_t> dim = {},
                                                bool keepdim = false);
 

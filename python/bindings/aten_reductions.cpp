@@ -14,6 +14,7 @@
 
 #include <nanobind/stl/pair.h>
 
+#include <cmath>
 #include <complex>
 
 namespace composit::python {
@@ -96,7 +97,7 @@ void bind_dtypes(nb::module_& module) {
     module.def(
         "floating",
         [](nb::handle x) {
-            const ir::DType dtype = content_of<LazyTensor>(x).tensor().dtype();
+            const ir::DType dtype = self_of(x).tensor().dtype();
             return casted(x, ir::is_inexact(dtype) ? dtype : aten::default_dtype());
         },
         located);
@@ -139,7 +140,12 @@ void bind_creation(nb::module_& module) {
     module.def("arange", [](nb::handle start, nb::handle end, nb::handle step, ir::DType dtype) {
         if (PyLong_Check(start.ptr()) && PyLong_Check(end.ptr()) && PyLong_Check(step.ptr()))
             return aten::arange(integer_from(start), integer_from(end), integer_from(step), dtype);
-        return aten::arange(number_from(start), number_from(end), number_from(step), dtype);
+        const double first = number_from(start), last = number_from(end), by = number_from(step);
+        const bool is_whole = ir::is_integer(dtype) && std::isfinite(first) &&
+                              std::isfinite(last) && std::isfinite(by);
+        if (!is_whole) return aten::arange(first, last, by, dtype);
+        return aten::arange(static_cast<int64_t>(first), static_cast<int64_t>(last),
+                            static_cast<int64_t>(by), dtype);  // counted in integers
     });
     module.def("range", &aten::range);
     module.def("linspace", &aten::linspace);

@@ -92,6 +92,12 @@ LazyTensor::~LazyTensor() {
     if (key_node) live().remove(this);
 }
 
+const LazyTensor& self_of(nb::handle object) {
+    user_check<TypeError>(is_tensor(object), "an object of class ", Py_TYPE(object.ptr())->tp_name,
+                          " is given. A LazyTensor is required.");
+    return content_of<LazyTensor>(object);
+}
+
 nb::object wrap(const Tensor& tensor) { return wrap_as(tensor, tensor.rank() == 0); }
 nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, size_t count) {
     const auto has_own_order = [](PyObject* operand) {

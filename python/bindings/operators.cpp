@@ -86,7 +86,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
              [row](nb::handle object, nb::handle other) {
                  if (is_asked(other, row)) return asked(row, object, other);
                  if (!is_operand(other)) return not_implemented();
-                 const Tensor& self = content_of<LazyTensor>(object).tensor();
+                 const Tensor& self = self_of(object).tensor();
                  return wrap(applied(row, self, tensor_from(other)));
              },
              nb::call_guard<Located>());
@@ -94,7 +94,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
              [row](nb::handle object, nb::handle other) {
                  if (is_asked(other, row)) return asked(row, other, object);
                  if (!is_operand(other)) return not_implemented();
-                 const Tensor& self = content_of<LazyTensor>(object).tensor();
+                 const Tensor& self = self_of(object).tensor();
                  return wrap(applied(row, tensor_from(other), self));
              },
              nb::call_guard<Located>());
@@ -107,7 +107,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
                  }
                  if (!is_operand(other)) return not_implemented();
                  eager::shorten_history();
-                 const auto& self = content_of<LazyTensor>(object);
+                 const auto& self = self_of(object);
                  self.check_writeable();
                  const Tensor before = self.tensor();
                  self.replace(fitted(row, applied(row, before, tensor_from(other)), before.type()));
@@ -380,7 +380,7 @@ void bind_operators(nb::module_& module) {
             [row = comparison.row](nb::handle object, nb::handle other) {
                 if (is_asked(other, row)) return asked(row, object, other);
                 if (!is_operand(other)) return not_implemented();
-                const Tensor& x = content_of<LazyTensor>(object).tensor();
+                const Tensor& x = self_of(object).tensor();
                 return wrap(numpy::apply(row, {x, comparand(other, x)}));
             },
             nb::call_guard<Located>());
@@ -393,7 +393,7 @@ void bind_operators(nb::module_& module) {
         [](nb::handle object, nb::handle other) {
             if (is_asked(other, "divmod")) return asked("divmod", object, other);
             if (!is_operand(other)) return not_implemented();
-            const Tensor& self = content_of<LazyTensor>(object).tensor();
+            const Tensor& self = self_of(object).tensor();
             const auto both = numpy::divmod(self, tensor_from(other));
             return nb::object(nb::make_tuple(wrap(both[0]), wrap(both[1])));
         },
@@ -403,7 +403,7 @@ void bind_operators(nb::module_& module) {
         [](nb::handle object, nb::handle other) {
             if (is_asked(other, "divmod")) return asked("divmod", other, object);
             if (!is_operand(other)) return not_implemented();
-            const Tensor& self = content_of<LazyTensor>(object).tensor();
+            const Tensor& self = self_of(object).tensor();
             const auto both = numpy::divmod(tensor_from(other), self);
             return nb::object(nb::make_tuple(wrap(both[0]), wrap(both[1])));
         },

@@ -162,7 +162,7 @@ nb::object taken_out(const LazyTensor& self) {
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->obj = nullptr;
     try {
-        const nb::object array = taken_out(content_of<LazyTensor>(self));
+        const nb::object array = taken_out(self_of(self));
         return PyObject_GetBuffer(array.ptr(), view, flags);
     } catch (...) {
         set_python_error();
@@ -191,7 +191,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "__getitem__",
         [](nb::handle object, nb::handle key) {
-            const auto& self = content_of<LazyTensor>(object);
+            const auto& self = self_of(object);
             if (const auto position = position_from(key, self.type().shape))
                 return wrap_element(ops::element(self.tensor(), *position));
             if (is_array_of_integers(key))
@@ -275,7 +275,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "memory",
         [](nb::handle self) {
-            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell();
+            const Ref<Cell>& cell = self_of(self).cell();
             return cell->is_plain() ? nb::borrow(self) : wrap_cell(Ref<Cell>(cell->memory()));
         },
         "The tensor of the memory that it sees: itself if that is its own.");
@@ -330,7 +330,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "read_from",
         [](nb::handle self) {
-            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell();
+            const Ref<Cell>& cell = self_of(self).cell();
             const Cell* const read = cell->leaf_below();
             return read == cell.get() ? nb::borrow(self) : wrap_cell(Ref<Cell>(read));
         },

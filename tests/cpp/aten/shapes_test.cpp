@@ -100,6 +100,8 @@ TEST(aten_sorting, places_and_runs) {
     const auto [middle, at] = aten::median(numpy::array<double>({1, nan, 2}), 0);
     EXPECT_TRUE(std::isnan(values_of(middle)[0]));
     EXPECT_EQ(values_of(at), (Values{1}));
+    EXPECT_TRUE(std::isnan(values_of(aten::median(numbers({0})).first)[0]));
+    EXPECT_THROW((void)aten::median(numpy::zeros({0}, ir::DType::int64), 0), IndexError);
     const aten::Runs runs = aten::unique_consecutive(numpy::array<double>({1, 1, 2, 1}));
     EXPECT_EQ(values_of(runs.values), (Values{1, 2, 1}));
     EXPECT_EQ(values_of(runs.inverse), (Values{0, 0, 1, 2}));

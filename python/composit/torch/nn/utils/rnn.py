@@ -137,6 +137,9 @@ def pad_sequence(
 ) -> Any:  # fmt: skip
     """Tensors (times, ...) of different times as one, (times, batch, ...), or (batch, times, ...)
     with batch_first, padded to the longest at the "right" or the "left"."""
+    if padding_side not in ("right", "left"):
+        raise value_error(f"pad_sequence: padding_side is {padding_side!r}. \"right\" or "
+                          "\"left\" is required.")  # fmt: skip
     given = (list(sequences), batch_first, padding_value, padding_side)
     return call(_aten.pad_sequence, "pad_sequence", False, given, {})
 
