@@ -68,7 +68,7 @@ bool says(const std::string& code, std::string_view word) {
 // The headers that `code` needs beside <cstdint>; <vector> takes longer to compile than most
 // functions.
 std::string headers_of(const std::string& code) {
-    const bool has_utility = says(code, "std::exchange") || says(code, "std::swap");
+    const bool has_utility = says(code, "std::swap");
     return std::string(has_utility ? "#include <utility>\n" : "") +
            (says(code, "std::vector") ? "#include <vector>\n" : "");
 }
@@ -85,6 +85,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     if (says(code, "_in_order(")) out += functions_in_order();
+    if (says(code, "taken(")) out += exchange_function();
     if (says(code, "scaled_slope(") || says(code, "unless_zero(")) out += slope_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";

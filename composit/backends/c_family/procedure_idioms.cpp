@@ -97,6 +97,18 @@ inline __attribute__((always_inline, const)) T scaled_slope(T factor, T slope) {
 )";
 }
 
+std::string_view exchange_function() {
+    return R"(// What x has, which is 0 then.
+template <class T>
+inline __attribute__((always_inline)) T taken(T& x) {
+    const T had = x;
+    x = T();
+    return had;
+}
+
+)";
+}
+
 std::string_view functions_in_order() {
     return R"(// x += y and x -= y, as a sum in order.
 template <class T>

@@ -17,7 +17,7 @@ struct PrintedIndex {
 // At this place of the block.
 std::optional<PrintedIndex> index_at(const ir::procedure::Block& block, size_t index);
 
-// Whether an element is loaded here, and the next statement makes it zero: std::exchange.
+// Whether an element is loaded here, and the next statement makes it zero: taken(x).
 bool is_exchange_at(const ir::procedure::Block& block, size_t index);
 
 // "target = value;", or "target += rest;" where `value`, as text, is "target + rest"; `in_order`:
@@ -38,6 +38,8 @@ bool is_own_value(const ir::procedure::Statement& statement);
 std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
 std::string_view taking_functions();
+// That which text calls for an element that becomes 0.
+std::string_view exchange_function();
 // Those that text calls which adds in order; it needs `in_order` of the prelude.
 std::string_view functions_in_order();
 // Those that text calls which multiplies slopes that may be infinite.

@@ -214,8 +214,7 @@ class Printer {
         std::vector<std::string> before;
         const std::string place = element(block[i], before);
         for (const std::string& text : before) line(text, block[i].line);
-        const std::string zero = zero_of(block[i + 1].values[0].dtype());
-        const std::string made = "std::exchange(" + place + ", " + zero + ")";
+        const std::string made = "taken(" + place + ")";
         if (homes_.is_exchanged_in_place(block, i))
             names_[static_cast<size_t>(block[i].variable)] = made;
         else

@@ -61,7 +61,7 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(run_functions(true), made);
         add_defined(taking_functions(), made);
         for (const char* each :
-             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order"})
+             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken"})
             made.insert(each);
         return made;
     }();

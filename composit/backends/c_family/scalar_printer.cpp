@@ -29,6 +29,17 @@ using ir::scalar::Specialisation;
 // into.
 constexpr size_t longest_term = 64, longest_broken_term = 150;
 
+// 1 * x as x
+Expr without_one(const Expr& product) {
+    if (product.op() == Op::multiply && is_floating(product.dtype()))
+        for (const size_t i : {0, 1}) {
+            const Expr& factor = product.operands()[i];
+            if (factor.op() == Op::constant && factor.value() == 1)
+                return product.operands()[1 - i];
+        }
+    return product;
+}
+
 // Calls of one-operation rows replaced by their bodies.
 std::vector<Expr> expand(const std::vector<Expr>& results) {
     std::unordered_map<const ExprNode*, Expr> expanded;
@@ -41,7 +52,7 @@ std::vector<Expr> expand(const std::vector<Expr>& results) {
         }
         Expr out = expr;
         if (expr.op() == Op::call && specialisation_of(expr).is_one_operation) {
-            out = ir::scalar::substitute({specialisation_of(expr).body}, operands)[0];
+            out = without_one(ir::scalar::substitute({specialisation_of(expr).body}, operands)[0]);
             if (!expr.name().empty()) out = out.named(expr.name());
         } else if (changed) {
             out = expr.with_operands(std::move(operands));

@@ -166,7 +166,7 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
             forward_logged_loop(statement, record, out);
         } else if (statement.kind == Kind::branch) {
             record.is_logged = true;
-            record.taken = out_.add_variable("taken", DType::boolean);
+            record.taken = out_.add_variable("is_taken", DType::boolean);
             out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
             record.is_known = is_known_again(statement.values, logs_->found);
             if (!record.is_known) out.push_back(push(record.taken, statement.line));

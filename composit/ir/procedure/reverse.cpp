@@ -135,7 +135,7 @@ class Reverser : private LoggedLoops {
                     break;
                 }
                 case Kind::branch: {
-                    record.taken = out_.add_variable("taken", DType::boolean);
+                    record.taken = out_.add_variable("is_taken", DType::boolean);
                     out.push_back(
                         Statement::assign(record.taken, statement.values[0], statement.line));
                     Statement copy = statement;

@@ -124,8 +124,17 @@ class Rule {
     Expr of_call() const {
         Expr total;
         for (size_t i = 0; i < tangents_.size(); ++i)
-            if (t(i)) total = sum(total, pulled_back(i));
+            if (const Expr made = t(i) ? pulled_back(i) : Expr(); made && !is_known_zero(made))
+                total = sum(total, made);
         return total;
+    }
+
+    // 0, or a call of what is 0 whatever it is given.
+    static bool is_known_zero(const Expr& value) {
+        if (value.op() != Op::call) return is_constant(value, 0);
+        std::vector<DType> dtypes;
+        for (const Expr& operand : value.operands()) dtypes.push_back(operand.dtype());
+        return is_constant(scalar::specialise(value.row(), dtypes).body, 0);
     }
 
     Expr pulled_back(size_t i) const {

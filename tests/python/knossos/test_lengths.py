@@ -75,6 +75,25 @@ def test_slopes_of_powers_are_calls():
         assert dw == 3.0 + 8.0 * w and np.array_equal(dx, [1.0, w, w * w])
 
 
+def rate(x: float, alpha: float, beta: float, gamma: float) -> float:
+    return alpha * x - beta * x * x + gamma * math.sin(x)
+
+
+def runge_kutta(x: float, alpha: float, beta: float, gamma: float) -> float:
+    h = 0.1
+    k1 = rate(x, alpha, beta, gamma)
+    k2 = rate(x + h / 2 * k1, alpha, beta, gamma)
+    k3 = rate(x + h / 2 * k2, alpha, beta, gamma)
+    k4 = rate(x + h * k3, alpha, beta, gamma)
+    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def test_functions_that_are_0_are_not_added():
+    for made in (knossos.register(runge_kutta).jvp, knossos.register(runge_kutta).vjp.jvp):
+        source = made.procedure().source
+        assert "+ 0.0" not in source and "1.0 * " not in source, source
+
+
 def derivative(function):
     return knossos.register(function).vjp.procedure().source
 

@@ -129,10 +129,15 @@ def of_three(x: "Tensor[float, 3]") -> float:
 
 def test_other_loops_stay_loops():
     for kernel, given in [
-        (of_columns, (A, Y)), (of_a_last_index, (X,)), (from_one_on, (X,)), (of_three, (X,)),
+        (of_columns, (A, Y)), (of_a_last_index, (X,)), (from_one_on, (X,)),
     ]:  # fmt: skip
         assert "dot_product(" not in source_of(kernel), source_of(kernel)
         assert check_bits(kernel, *given) == pytest.approx(kernel.__wrapped__(*given), rel=1e-14)
+
+
+def test_sums_of_a_known_length_are_called():
+    assert "return dot_product(x, x, 3);" in source_of(of_three)
+    assert check_bits(of_three, X) == pytest.approx(of_three.__wrapped__(X), rel=1e-14)
 
 
 @knossos.register
