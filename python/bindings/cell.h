@@ -81,7 +81,8 @@ inline bool is_tensor(nb::handle value) {
     return value.type().is(tensor_type()) || is_scalar(value) ||
            PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(tensor_type().ptr()));
 }
-// What a method's first argument contains. TypeError: it is no tensor, as in LazyTensor.__add__(1, 2).
+// What a method's first argument contains. TypeError: it is no tensor, as in LazyTensor.__add__(1,
+// 2).
 const LazyTensor& self_of(nb::handle object);
 
 // The one live object of an untouched (node, output index), or a new one: a scalar where it has no
