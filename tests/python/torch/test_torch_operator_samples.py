@@ -1,5 +1,5 @@
 """composit.torch's functions and methods beside PyTorch's, for the samples of PyTorch's own list of
-operators: values, dtypes, shapes and gradients, of empty tensors and those without dimensions too."""
+operators: values, dtypes, shapes and gradients, also of tensors without elements or dimensions."""
 
 import functools
 import itertools

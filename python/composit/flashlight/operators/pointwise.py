@@ -21,7 +21,8 @@ _of_floats: dict[str, Any] = {
     "log10": cnp.log10, "log1p": cnp.log1p, "sqrt": cnp.sqrt, "sin": cnp.sin, "cos": cnp.cos,
     "tan": cnp.tan, "asin": cnp.arcsin, "acos": cnp.arccos, "atan": cnp.arctan, "sinh": cnp.sinh,
     "cosh": cnp.cosh, "tanh": cnp.tanh, "asinh": cnp.arcsinh, "acosh": cnp.arccosh,
-    "atanh": cnp.arctanh, "erf": cnp.erf, "erfc": cnp.erfc, "reciprocal": cnp.reciprocal, "lgamma": cnp.lgamma,
+    "atanh": cnp.arctanh, "erf": cnp.erf, "erfc": cnp.erfc, "reciprocal": cnp.reciprocal,
+    "lgamma": cnp.lgamma,
     "digamma": cnp.digamma, "special_ndtri": cnp.ndtri, "deg2rad": cnp.deg2rad,
     "rad2deg": cnp.rad2deg,
 }  # fmt: skip
