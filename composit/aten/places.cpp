@@ -26,7 +26,7 @@ using numpy::Index;
 using numpy::Slice;
 
 size_t axis_of(const Tensor& x, int64_t dim) {
-    return static_cast<size_t>(dim < 0 ? dim + x.rank() : dim);
+    return static_cast<size_t>(dimension_of(dim, x.rank()));
 }
 
 Tensor row_of(const Tensor& x) { return x && x.rank() == 0 ? numpy::reshape(x, {1}) : x; }

@@ -1,6 +1,7 @@
 // Sorting by composit::numpy's argsort, which is stable.
 #include "composit/aten/sorting.h"
 
+#include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
@@ -68,11 +69,9 @@ Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) 
         return {ops::astype(numpy::full({}, nan, ir::DType::float64), given.dtype()), no_place()};
     }
     const Tensor x = along ? given : numpy::reshape(given, {-1});
-    if (!along && x.size() == 0) return {numpy::full({}, std::nan(""), x.dtype()), no_place()};
     const int64_t dim = along.value_or(0);
     const int64_t k = (length_of(x, dim) + 1) / 2;
-    user_check<IndexError>(k > 0, "median(): Expected reduction dim ", dim,
-                           " to have non-zero size.");
+    check_not_empty("median", x, dim);
     if (!ir::is_floating(x.dtype())) return kthvalue(x, k, dim, keepdim);
     const Tensor is_nan = numpy::apply("isnan", {x});
     const Tensor middle = select(numpy::argsort(x, dim), dim, Slice{k - 1, k});

@@ -31,10 +31,7 @@ Results along(const Tensor& x, const Tensor& place, int64_t dim, bool keepdim) {
 }  // namespace
 
 Results mode(const Tensor& given, int64_t dim, bool keepdim) {
-    const int64_t axis = dim < 0 ? dim + given.rank() : dim;
-    user_check<IndexError>(
-        axis < 0 || axis >= given.rank() || given.shape()[static_cast<size_t>(axis)] != 0,
-        "mode(): Expected reduction dim ", axis, " to have non-zero size.");
+    check_not_empty("mode", given, dim);
     const Tensor x = numpy::moveaxis(given, dim, -1);
     const Tensor same = rows::equal(numpy::expand_dims(x, -1), numpy::expand_dims(x, -2));
     const Tensor count = numpy::sum(ops::astype(same, DType::int64), -1);

@@ -117,9 +117,11 @@ nb::object called_in_operation(const nb::object& function, const nb::args& argum
                                const nb::kwargs& named) {
     const ArraysLieAnywhere anywhere;
     nb::object result = function(*arguments, **named);
+    bool is_laid_out = std::any_of(arguments.begin(), arguments.end(), has_own_order);
+    for (const auto& [name, value] : named) is_laid_out = is_laid_out || has_own_order(value);
+    if (!is_laid_out) return result;  // nearly always
     std::vector<nb::handle> operands(arguments.begin(), arguments.end());
     for (const auto& [name, value] : named) operands.push_back(value);
-    if (std::none_of(operands.begin(), operands.end(), has_own_order)) return result;
     if (!nb::isinstance<nb::tuple>(result)) return laid_out(function, std::move(result), operands);
     nb::list parts;
     for (const nb::handle part : result)

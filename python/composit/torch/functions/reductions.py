@@ -94,17 +94,12 @@ _extreme("max", "maximum")
 _extreme("min", "minimum")
 
 
-def _check_some(name: str, input: Any, dim: int) -> None:
-    if input.ndim and not input.shape[dim]:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-
-
 @torch_function("aminmax")
 def _aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The least and the greatest element, of all or along a dimension."""
     dim = dim if input.ndim else None
     if dim is not None:
-        _check_some("aminmax", input, dim)
+        _core.aten.check_not_empty("aminmax", input, dim)
     return pair("aminmax", "min", "max")(
         cnp.min(input, axis=dim, keepdims=keepdim), cnp.max(input, axis=dim, keepdims=keepdim)
     )
