@@ -147,9 +147,9 @@ class Writer(Text):
         return f"({name} {operator} {self.like(shape, depth - 1)})"
 
     def condition(self):
-        """Nothing is compared with its own mean, which rounding moves."""
+        """Nothing is compared with its own mean, which rounding moves, however large it is."""
         comparison = self.draw.choice(["<", ">", "<=", ">=", "!="])
-        return f"{self.scalar(1)} {comparison} {self.scalar(1)} + 0.0137"
+        return f"{self.scalar(1)} {comparison} {self.scalar(1)} * 1.0137 + 0.0137"
 
     # ----- statements
 
@@ -258,7 +258,7 @@ class Writer(Text):
 
     def write_mask(self):
         name = self.array()
-        self.write(f"{name}[{name} < {self.scalar(1)} + 0.0137] = {self.scalar(1)}")
+        self.write(f"{name}[{name} < {self.scalar(1)} * 1.0137 + 0.0137] = {self.scalar(1)}")
 
     def write_places(self):
         name = self.array(1)
