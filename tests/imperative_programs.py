@@ -325,6 +325,42 @@ def same(one, two, largest=1.0, tolerance=1e-6):
     return type(one) is type(two) and one == two
 
 
+def _backwards():
+    """NumPy, whose sums begin at the other end and whose arrays start with numbers that are off
+    by 1e-13 of themselves."""
+    import numpy
+
+    class Array(numpy.ndarray):
+        def sum(self):
+            return numpy.asarray(self).ravel()[::-1].sum()
+
+        def mean(self):
+            return self.sum() / self.size
+
+    class Module:
+        def __getattr__(self, name):
+            return getattr(numpy, name)
+
+        def array(self, values):
+            made = numpy.array(values)
+            if made.dtype.kind != "f":
+                return made
+            off = (numpy.arange(made.size).reshape(made.shape) % 5 - 2) * 2.0**-44
+            return (made * (1 + off)).view(Array)
+
+    return Module()
+
+
+def differ(text, np, lib):
+    """Whether the program logs other values under one library than under NumPy. A program that
+    logs others under NumPy too, where numbers start a little off and sums have another order, is
+    decided by rounding: it says nothing."""
+    expected = run(text, np)
+    if same(expected, run(text, lib)):
+        return False
+    return same(expected, run(text, _backwards()))
+
+
 def smallest(text, differs, parse=lambda text: compile(text, "<program>", "exec")):
     """The program without the lines that are not needed for `differs` of it. A block may stay where
     its head goes. `parse` raises SyntaxError for what is no program."""
