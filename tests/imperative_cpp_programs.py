@@ -470,16 +470,26 @@ def _end(words, at):
 
 
 def same(text, expected, found):
-    """Equal; where there are sums or gradients, to 1e-12 of the largest number beside them."""
-    is_exact = "sum" not in text and "parameter" not in text
-    return len(expected) == len(found) and all(
-        one == two if is_exact or isinstance(one, str) else _close(one, two)
-        for one, two in zip(expected, found)
-    )
-
-
-def _close(one, two):
-    if isinstance(two, str) or one[:2] != two[:2] or len(one[2]) != len(two[2]):
+    """Equal; where there are sums or gradients, to 1e-12 of the largest number beside them, or to
+    a hundred times what rounding changes: what the reference prints otherwise where its numbers are
+    a little off and its sums have another order."""
+    if len(expected) != len(found):
         return False
-    bound = 1e-12 * max([1.0, *map(abs, one[2])])
-    return all(abs(a - b) <= bound for a, b in zip(one[2], two[2]))
+    if "sum" not in text and "parameter" not in text:
+        return expected == found
+    if all(_close(*pair) for pair in zip(expected, found)):
+        return True
+    off = reference.run(text, off=True)
+    return len(off) == len(expected) and all(map(_close, expected, found, off))
+
+
+def _close(one, two, off=None):
+    if isinstance(one, str) or isinstance(two, str):
+        return one == two
+    if one[:2] != two[:2] or len(one[2]) != len(two[2]):
+        return False
+    bound = 1e-12 * max([1.0, *(abs(x) for x in one[2] if math.isfinite(x))])
+    if off is not None and off[:2] == one[:2]:
+        away = [abs(a - b) for a, b in zip(one[2], off[2])]
+        bound = max([bound, *(100 * x for x in away if math.isfinite(x))])
+    return all(a == b or (a != a and b != b) or abs(a - b) <= bound for a, b in zip(one[2], two[2]))

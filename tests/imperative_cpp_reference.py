@@ -14,6 +14,10 @@ FUNCTIONS = {
     "sum": (np.sum, torch.sum),
     "squash": (lambda x: x / (x * x + 1.0),) * 2,
 }
+BACKWARDS = {
+    **FUNCTIONS,
+    "sum": (lambda x: np.sum(x.reshape(-1)[::-1]), lambda x: torch.sum(x.reshape(-1).flip(0))),
+}
 OPERATORS = {
     "+": (np.add, torch.add),
     "-": (np.subtract, torch.subtract),
@@ -135,9 +139,11 @@ def applied(functions, *values):
 
 
 class Program:
-    """Runs the lines of a program; `printed` is what it prints."""
+    """Runs the lines of a program; `printed` is what it prints. `off`: numbers that are no integers
+    start off by 1e-15 of themselves, and sums begin at the other end."""
 
-    def __init__(self):
+    def __init__(self, off=False):
+        self.off, self.functions = off, BACKWARDS if off else FUNCTIONS
         self.places, self.numbers, self.integers, self.taken = {}, {}, {}, {}
         self.printed = []
 
@@ -179,8 +185,8 @@ class Program:
         if word == "grad":
             memory = self.place(next(words)).memory
             return Value(memory.gradient())
-        if word in FUNCTIONS:
-            return applied(FUNCTIONS[word], self.value(words))
+        if word in self.functions:
+            return applied(self.functions[word], self.value(words))
         if word in OPERATORS:
             return applied(OPERATORS[word], self.value(words), self.value(words))
         if word == "where":
@@ -205,12 +211,18 @@ class Program:
     def run_array(self, words, _):
         name, dtype, shape = next(words), next(words), next(words)
         lengths = [int(length) for length in shape.split(",")]
-        self.bind(name, np.array([float(w) for w in words]).astype(dtype).reshape(lengths))
+        self.bind(name, self.numbers_of(words).astype(dtype).reshape(lengths))
 
     def run_parameter(self, words, _):
         name, shape = next(words), next(words)
         lengths = [int(length) for length in shape.split(",")]
-        self.bind(name, np.array([float(w) for w in words]).reshape(lengths), True)
+        self.bind(name, self.numbers_of(words).reshape(lengths), True)
+
+    def numbers_of(self, words):
+        numbers = np.array([float(word) for word in words])
+        is_integer = numbers == np.round(numbers)
+        off = (np.arange(len(numbers)) % 5 - 2) * 2.0**-51
+        return np.where(is_integer, numbers, numbers * (1 + off)) if self.off else numbers
 
     def run_let(self, words, _):
         name, value = next(words), self.value(words)
@@ -333,9 +345,9 @@ def blocks(text):
     return outer
 
 
-def run(text):
+def run(text, off=False):
     """What the program prints: errors' names, and (dtype, shape, values)."""
-    program = Program()
+    program = Program(off)
     with np.errstate(all="ignore"):
         program.run_block(blocks(text))
     return program.printed
