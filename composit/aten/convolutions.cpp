@@ -6,6 +6,7 @@
 #include "composit/nn/operations.h"
 #include "composit/nn/spatial.h"
 #include "composit/nn/training.h"
+#include "composit/ops/ops.h"
 
 #include <algorithm>
 
@@ -40,7 +41,13 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
 
 Tensor transposed_convolution(const Tensor& given, const Tensor& given_weight, const Tensor& bias,
                               const ConvolutionOptions& o) {
-    check_floats(given, "a transposed convolution");
+    if (!ir::is_inexact(given.dtype())) {  // sums of products of integers, exact below 2^53
+        const auto wide = [](const Tensor& x) {
+            return x ? ops::astype(x, ir::DType::float64) : x;
+        };
+        return ops::astype(transposed_convolution(wide(given), wide(given_weight), wide(bias), o),
+                           given.dtype());
+    }
     const int64_t count = given_weight.rank() - 2;
     Tensor x = with_batch(given, count);
     // Gradients conjugate the weight.

@@ -7,6 +7,7 @@
 #include "composit/aten/rows.h"
 #include "composit/aten/special.h"
 #include "composit/base/error.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/nn/loss_parts.h"
 #include "composit/nn/losses.h"
 #include "composit/nn/operations.h"
@@ -47,12 +48,9 @@ Tensor near_part(const Tensor& away, const Tensor& is_near) {
     return rows::where(is_near, away, rows::zero_of(away));
 }
 
-// A shape as PyTorch's messages show it.
-std::string sizes_of(const Tensor& x) {
-    std::string text = "[";
-    for (const int64_t size : x.shape())
-        text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-    return text + "]";
+// Losses in a floating dtype that PyTorch writes them in.
+Tensor in_dtype(const Tensor& losses, ir::DType dtype) {
+    return ir::is_inexact(dtype) ? ops::astype(losses, dtype) : losses;
 }
 
 Tensor weighted(const Tensor& losses, const Tensor& weight) {
@@ -68,7 +66,7 @@ Reduction reduction_from(std::string_view word, std::optional<bool> size_average
         return size_average.value_or(true) ? Reduction::mean : Reduction::sum;
     if (word == "none") return Reduction::none;
     if (word == "mean") return Reduction::mean;
-    user_check(word == "sum", word, " is not a valid value for reduction");
+    user_check<PyTorchValueError>(word == "sum", word, " is not a valid value for reduction");
     return Reduction::sum;
 }
 
@@ -133,10 +131,12 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction reduction
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction, double delta) {
+    user_check<RuntimeError>(delta > 0,
+                             "huber_loss does not support non-positive values for delta.");
     const Tensor away = rows::abs(x - target);
     const Tensor is_near = away <= delta, near = near_part(away, is_near);
-    return reduced(rows::where(is_near, 0.5 * near * near, delta * (away - 0.5 * delta)),
-                   reduction);
+    const Tensor losses = rows::where(is_near, 0.5 * near * near, delta * (away - 0.5 * delta));
+    return reduced(in_dtype(losses, x.dtype()), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
@@ -146,9 +146,19 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight,
                                         const Tensor& pos_weight, Reduction reduction) {
+    user_check<RuntimeError>(target.dtype() != ir::DType::boolean,
+                             "Subtraction, the `-` operator, with a bool tensor is not supported. "
+                             "If you are trying to invert a mask, use the `~` or `logical_not()` "
+                             "operator instead.");
+    // PyTorch writes the losses over 1 - target.
+    user_check<RuntimeError>(ir::is_inexact(target.dtype()) || !ir::is_inexact(x.dtype()),
+                             "result type ", ir::scalar_type_name(x.dtype()),
+                             " can't be cast to the desired output type ",
+                             ir::scalar_type_name(target.dtype()));
     const Tensor log_sigmoid = -rows::logaddexp(-x, 0.0);
     const Tensor times = pos_weight ? ((pos_weight - 1) * target + 1) * log_sigmoid : log_sigmoid;
-    return reduced(weighted((1 - target) * x - times, weight), reduction);
+    const Tensor losses = in_dtype((1 - target) * x - times, target.dtype());
+    return reduced(weighted(losses, weight), reduction);
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction reduction, bool log_target) {
@@ -174,7 +184,7 @@ Tensor poisson_nll_loss(const Tensor& given_x, const Tensor& given_target, bool 
 }
 
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-    return reduced(rows::logaddexp(-target * x, 0.0), reduction);
+    return reduced(in_dtype(rows::logaddexp(-target * x, 0.0), x.dtype()), reduction);
 }
 
 Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target, double margin,
@@ -235,6 +245,7 @@ Tensor multilabel_margin_loss(const Tensor& given_x, const Tensor& target, Reduc
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletOptions& o) {
+    user_check<PyTorchValueError>(o.margin > 0, "margin must be greater than 0, got ", o.margin);
     const auto apart = [&](const Tensor& a, const Tensor& b) {
         return vector_norm(floating(a - b) + o.eps, o.p, -1);
     };

@@ -123,7 +123,7 @@ Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
     const double least = eps.value_or(epsilon_of(widened(given).dtype()));
     const Tensor x = widened(given);
     const Tensor made = nn::rms_norm(x, widened(weight), last_axes(count), least);
-    return x.dtype() == given.dtype() ? made : ops::astype(made, given.dtype());
+    return made.dtype() == given.dtype() ? made : ops::astype(made, given.dtype());
 }
 
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,

@@ -32,6 +32,10 @@ Tensor div(const Operand& a, const Operand& b, std::string_view rounding_mode) {
 }
 
 Tensor prelu(const Tensor& x, const Tensor& given) {
+    user_check<RuntimeError>(given.rank() <= 1,
+                             "prelu: Expected `weight` to be a scalar or 1D "
+                             "tensor, but got: ndim = ",
+                             given.rank());
     Tensor weight = given;
     if (weight.size() > 1 && x.rank() > 1) {
         ir::Shape shape(static_cast<size_t>(x.rank()) - 1, 1);

@@ -3,13 +3,30 @@
 
 #include "composit/aten/images.h"
 #include "composit/nn/pooling.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::aten {
 namespace {
 
 using Lengths = std::vector<int64_t>;
 
+// The one of an option that is given once for all axes, or for each.
+int64_t along(const Lengths& given, size_t axis, int64_t missing) {
+    return given.empty() ? missing
+                         : given[given.size() == 1 ? 0 : std::min(axis, given.size() - 1)];
+}
+
 nn::PoolOptions nn_options(const PoolOptions& o) {
+    for (size_t d = 0; d < std::max(o.padding.size(), o.kernel_size.size()); ++d) {
+        const int64_t pad = along(o.padding, d, 0), kernel = along(o.kernel_size, d, 1),
+                      dilation = along(o.dilation, d, 1);
+        user_check<RuntimeError>(
+            pad <= ((kernel - 1) * dilation + 1) / 2,
+            "pad should be at most half of effective kernel size, but got pad=", pad,
+            ", kernel_size=", kernel, " and dilation=", dilation);
+    }
     return {.kernel_size = o.kernel_size,
             .strides = o.stride.empty() ? o.kernel_size : o.stride,
             .padding = o.padding,
@@ -50,7 +67,10 @@ std::pair<Tensor, Tensor> max_pool_with_indices(const Tensor& x, int64_t count,
 
 Tensor average_pool(const Tensor& x, int64_t count, const PoolOptions& o, bool count_include_pad,
                     std::optional<double> divisor) {
-    check_floats(x, "average pooling");
+    if (!ir::is_inexact(x.dtype())) {  // quotients of integers end before the point
+        const Tensor wide = ops::astype(x, ir::DType::float64);
+        return ops::astype(average_pool(wide, count, o, count_include_pad, divisor), x.dtype());
+    }
     nn::PoolOptions options = nn_options(o);
     options.count_include_pad = count_include_pad;
     options.divisor = divisor;

@@ -3,6 +3,7 @@
 
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/numpy/correlation.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
@@ -33,8 +34,8 @@ void check_ranks(const char* function, const Tensor& a, const Tensor& b, int64_t
 DType product_dtype(std::string_view function, const Tensor& a, const Tensor& b,
                     std::optional<DType> out_dtype) {
     user_check(a.dtype() == b.dtype(),
-               "expected m1 and m2 to have the same dtype, but got: ", a.dtype(),
-               " != ", b.dtype());
+               "expected m1 and m2 to have the same dtype, but got: ", ir::cpp_type_name(a.dtype()),
+               " != ", ir::cpp_type_name(b.dtype()));
     const DType dtype = out_dtype.value_or(a.dtype());
     user_check(dtype == a.dtype() || (ir::is_half(a.dtype()) && dtype == DType::float32), function,
                ": out_dtype ", dtype, " for matrices of ", a.dtype(),
@@ -68,7 +69,7 @@ Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out_dtype) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     user_check(x.dtype() == weight.dtype(), "mat1 and mat2 must have the same dtype, but got ",
-               x.dtype(), " and ", weight.dtype());
+               ir::scalar_type_name(x.dtype()), " and ", ir::scalar_type_name(weight.dtype()));
     user_check(x.rank() > 0 && weight.rank() > 0, "linear: x has shape ", x.shape(), " and weight ",
                weight.shape(), ". One dimension of each at least is required.");
     user_check(x.shape().back() == weight.shape().back(),
@@ -81,6 +82,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, std::optional<int64_t> dim) {
+    user_check<RuntimeError>(a.rank() == b.rank(),
+                             "linalg.cross: inputs must have the same number of dimensions.");
     if (!dim) {
         const auto found = std::find(a.shape().begin(), a.shape().end(), 3);
         user_check<RuntimeError>(found != a.shape().end(), "no dimension of size 3 in input");

@@ -5,8 +5,8 @@
 #include "composit/aten/rows.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <limits>
-#include <optional>
 #include <vector>
 
 namespace composit::aten {
@@ -20,17 +20,12 @@ inline Tensor constant(double value) { return numpy::scalar(DType::float64, valu
 template <class Function>
 Tensor in_float64(const std::vector<Tensor>& operands, const Function& function) {
     std::vector<Tensor> wide;
-    std::optional<DType> kept;
-    for (const Tensor& x : operands) {
-        if (x.type().weak) {
-            wide.push_back(x);
-            continue;
-        }
-        const Tensor real = floating(x);
-        if (!kept) kept = real.dtype();
-        wide.push_back(ops::astype(real, DType::float64));
-    }
-    return ops::astype(function(wide), kept.value_or(DType::float64));
+    for (const Tensor& x : operands)
+        wide.push_back(x.type().weak ? x : ops::astype(x, DType::float64));
+    const bool are_numbers = std::all_of(operands.begin(), operands.end(),
+                                         [](const Tensor& x) { return x.type().weak; });
+    const DType kept = are_numbers ? DType::float64 : together_as_floats(operands)[0].dtype();
+    return ops::astype(function(wide), kept);
 }
 
 // `value`, whose derivative by x is `slope`, 0 where that is NaN; the value is computed apart.

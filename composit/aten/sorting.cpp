@@ -1,16 +1,20 @@
 // Sorting by composit::numpy's argsort, which is stable.
 #include "composit/aten/sorting.h"
 
+#include "composit/aten/rank.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/sorting.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -78,6 +82,49 @@ Results median(const Tensor& given, std::optional<int64_t> along, bool keepdim) 
     const Tensor first = numpy::expand_dims(numpy::argmax(is_nan, dim), dim);
     const Tensor place = rows::where(numpy::any(is_nan, dim, true), first, middle);
     return at_places(x, place, dim, keepdim);
+}
+
+namespace {
+
+void check_rows(const Tensor& sorted, const Tensor& values, const Tensor& sorter) {
+    user_check<RuntimeError>(
+        sorted.rank() > 0,
+        "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+        "dimension");
+    user_check<RuntimeError>(
+        values.rank() > 0 || sorted.rank() == 1,
+        "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension "
+        "is 1, but we got boundaries tensor dim(",
+        sorted.rank(), ") and input value's dim(0) numel(1)");
+    const ir::Shape &rows = sorted.shape(), &others = values.shape();
+    user_check<RuntimeError>(
+        rows.size() == 1 || (rows.size() == others.size() &&
+                             std::equal(rows.begin(), rows.end() - 1, others.begin())),
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions "
+        "of boundaries tensor and input value tensor must match, but we got boundaries tensor ",
+        sizes_of(sorted), " and input value tensor ", sizes_of(values));
+    if (!sorter) return;
+    user_check<RuntimeError>(sorter.shape() == rows,
+                             "torch.searchsorted(): boundary and sorter must have the same size, "
+                             "but got boundary tensor ",
+                             sizes_of(sorted), "and got sorter tensor ", sizes_of(sorter));
+    user_check<RuntimeError>(
+        sorter.dtype() == ir::DType::int64,
+        "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+        ir::scalar_type_name(sorter.dtype()));
+}
+
+}  // namespace
+
+Tensor searchsorted(const Tensor& given, const Tensor& values, bool right, const Tensor& sorter) {
+    check_rows(given, values, sorter);
+    const Tensor sorted = sorter ? numpy::take_along_axis(given, sorter, -1) : given;
+    if (sorted.rank() == 1)
+        return numpy::searchsorted(sorted, values, right ? numpy::Side::right : numpy::Side::left);
+    // The elements before it are counted. None is above NaN.
+    const Tensor element = numpy::expand_dims(sorted, -2), value = numpy::expand_dims(values, -1);
+    const Tensor is_behind = right ? element > value : element >= value;
+    return numpy::sum(ops::astype(~is_behind, ir::DType::int64), -1);
 }
 
 Runs unique_consecutive(const Tensor& given, std::optional<int64_t> dim) {

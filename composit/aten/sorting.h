@@ -34,6 +34,13 @@ using ir::Tensor;
 [[nodiscard]] std::pair<Tensor, Tensor> median(const Tensor& x, std::optional<int64_t> dim = {},
                                                bool keepdim = false);
 
+// Where each element of `values` belongs among `sorted` (int64, values' shape): before its equals,
+// or behind them. `sorted` has one dimension, or rows beside those of `values`: all dimensions but
+// the last are the same ones. `sorter` (int64, sorted's shape) puts it in order. NaN belongs at the
+// end. RuntimeError, in PyTorch's words, for other shapes.
+[[nodiscard]] Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false,
+                                  const Tensor& sorter = {});
+
 // Runs of equal elements (of slices along `dim`, where it is given), one of each: the elements, the
 // run of each element of x, and the runs' lengths. Values decide the shape: x is evaluated now.
 struct Runs {

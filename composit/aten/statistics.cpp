@@ -98,6 +98,8 @@ Tensor grouped_product(const Tensor& x, const Tensor& matrices, const Tensor& en
 }
 
 Tensor renorm(const Tensor& given, double p, int64_t dim, double maxnorm) {
+    user_check<RuntimeError>(given.rank() > 1, "renorm: input needs at least 2 dimensions, got ",
+                             given.rank(), " dimensions");
     const Tensor x = widened(given);
     const int64_t axis = numpy::normalize_axis("renorm", dim, x.rank());
     std::vector<int64_t> others;

@@ -4,6 +4,7 @@
 #include "composit/eager/leaf_cell.h"
 #include "composit/execute/devices.h"
 #include "composit/ir/body.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
@@ -78,8 +79,9 @@ bool is_same_place(const Cell& a, const Cell& b) {
 
 void check_result_in_place(const ir::TensorType& target, const ir::TensorType& result) {
     user_check<RuntimeError>(kind_of(result.dtype) <= kind_of(target.dtype), "result type ",
-                             result.dtype, " can't be cast to the desired output type ",
-                             target.dtype);
+                             ir::scalar_type_name(result.dtype),
+                             " can't be cast to the desired output type ",
+                             ir::scalar_type_name(target.dtype));
     user_check<RuntimeError>(target.shape == result.shape, "output with shape ",
                              listed(target.shape), " doesn't match the broadcast shape ",
                              listed(result.shape));

@@ -7,6 +7,8 @@
 #include "composit/aten/pointwise.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/statistics.h"
+#include "composit/base/error.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "flags.h"
@@ -48,7 +50,12 @@ nb::object casted(nb::handle x, ir::DType dtype) {
         PyObject* const operands[] = {x.ptr()};
         return wrap_elementwise(ops::astype(given, dtype), operands, 1);
     }
+    user_check<RuntimeError>(
+        !PyComplex_Check(x.ptr()) || ir::is_complex(dtype) || PyComplex_ImagAsDouble(x.ptr()) == 0,
+        "value cannot be converted to type ", ir::cpp_type_name(dtype), " without overflow");
     PyObject* made = nullptr;
+    if (PyComplex_Check(x.ptr()) && !ir::is_complex(dtype))
+        return casted(nb::float_(PyComplex_RealAsDouble(x.ptr())), dtype);
     if (ir::is_complex(dtype))
         made = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), x.ptr());
     else if (ir::is_floating(dtype))

@@ -101,6 +101,13 @@ void bind_sorting(nb::module_& module) {
         },
         nb::arg(), nb::arg("dim").none(), nb::arg("keepdim"), located);
     module.def(
+        "searchsorted",
+        [](const Tensor& sorted, const Tensor& values, TruthFlag right,
+           std::optional<Tensor> sorter) {
+            return aten::searchsorted(sorted, values, right, sorter.value_or(Tensor()));
+        },
+        nb::arg(), nb::arg(), nb::arg("right"), nb::arg("sorter").none(), located);
+    module.def(
         "unique_consecutive",
         [](const Tensor& x, std::optional<int64_t> dim) {
             const aten::Runs found = aten::unique_consecutive(x, dim);

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
     bind_steps(module);
     bind_torch_objects(module);
     bind_torch_functions(module);
+    bind_operand_rules(module);
     bind_gradient_mode(module);
     bind_following(module);
     bind_tape(module);

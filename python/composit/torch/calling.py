@@ -165,6 +165,7 @@ def call_unknown(
             called = others.get(type(value))
             if called is not None:
                 return called(name, args, kwargs)
+    _core.check_operands(name, args, kwargs, name in methods)
     if kwargs:
         args, kwargs = keywords.renamed(function, name, args, kwargs)
     if function in pure:

@@ -105,6 +105,10 @@ def _as_places(index: Any) -> Any:
     return index
 
 
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, Tensor) and index.dtype.name == "bool"
+
+
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
     _check_steps(index)
     is_basic = _is_basic(index)
@@ -113,6 +117,9 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         index = _as_places(index)
     if isinstance(value, np.ndarray):
         value = calling.functions["from_numpy"](value)
+    is_filled = isinstance(value, TensorBase) and value.ndim == 0 and _is_mask(index)
+    if not is_basic and isinstance(value, TensorBase) and not is_filled:
+        _core.check_operands("index_put", (self, (), value), {}, True)
     if isinstance(value, (list, tuple)):
         raise type_error(f"can't assign a {type(value).__name__} to a tensor")
     if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:

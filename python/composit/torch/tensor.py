@@ -164,9 +164,7 @@ class Tensor(Located):
         if is_recorded(self):
             return self
         if self._lazy.dtype.kind not in "fcV":
-            raise runtime_error(
-                "only Tensors of floating point and complex dtype can require gradients"
-            )
+            raise runtime_error("only Tensors of floating point dtype can require gradients")
         self._make_leaf()
         return self
 
@@ -324,10 +322,15 @@ class Tensor(Located):
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only_element())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only_element())
+
+    def _only_element(self) -> Any:
+        if self._seen.size != 1:
+            raise value_error("only one element tensors can be converted to Python scalars")
+        return self.item()
 
     def __complex__(self) -> complex:
         return complex(self.item())

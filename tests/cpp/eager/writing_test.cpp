@@ -103,10 +103,10 @@ TEST(Writing, results_in_place_are_of_a_kind_that_the_target_holds) {
     check_result_in_place(type(DType::complex64, {2}), type(DType::boolean, {2}));
     expect_error<RuntimeError>(
         [&] { check_result_in_place(type(DType::int64, {2}), type(DType::float32, {2})); },
-        "result type float32 can't be cast to the desired output type int64");
+        "result type Float can't be cast to the desired output type Long");
     expect_error<RuntimeError>(
         [&] { check_result_in_place(type(DType::boolean, {2}), type(DType::int8, {2})); },
-        "result type int8 can't be cast to the desired output type bool");
+        "result type Char can't be cast to the desired output type Bool");
     expect_error<RuntimeError>(
         [&] { check_result_in_place(type(DType::float32, {2, 1}), type(DType::float32, {2, 3})); },
         "output with shape [2, 1] doesn't match the broadcast shape [2, 3]");

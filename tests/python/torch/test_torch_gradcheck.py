@@ -53,6 +53,7 @@ def checked(example):
     fixed = {name: torch.tensor(wide(ARRAYS[name])) for name in named if name not in moving}
     scope = {"t": torch}
     text = f"t.{example.space}.{example.text}" if example.space else f"t.{example.text}"
+    text = text.replace(".float()", ".double()")
     parameters = {}
     if example.space == "nn":
         end = end_of_call(text)

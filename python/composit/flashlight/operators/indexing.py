@@ -125,11 +125,18 @@ def _one_hot(self, num_classes=-1):
 
 @operator("bucketize.Tensor")
 def _bucketize(self, boundaries, *, out_int32=False, right=False):
-    return cnp.searchsorted(boundaries, self, side="right" if right else "left")
+    return _aten.searchsorted(boundaries, self, right, None)
 
 
 @operator("searchsorted.Tensor")
 def _searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, sorter=None):
-    if sorted_sequence.ndim != 1 or sorter is not None:
-        raise NotImplementedError("rows of sorted numbers are not traced yet.")
-    return cnp.searchsorted(sorted_sequence, self, side=side or ("right" if right else "left"))
+    if side not in (None, "left", "right"):
+        raise RuntimeError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right was True"
+        )
+    return _aten.searchsorted(sorted_sequence, self, right or side == "right", sorter)

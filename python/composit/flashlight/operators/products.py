@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit.flashlight.operators.promotion import number
+from composit.flashlight.operators.promotion import number, together
 from composit.flashlight.operators.table import operator
 
 
@@ -51,7 +51,8 @@ def _addbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 @operator("addr")
 def _addr(self, vec1, vec2, *, beta=1, alpha=1):
-    return _sum(self, cnp.outer(vec1, vec2), beta, alpha)
+    self, product = together(self, cnp.outer(vec1, vec2))
+    return _sum(self, product, beta, alpha)
 
 
 @operator("einsum")

@@ -64,8 +64,10 @@ def places(index: Any) -> Any:
         return tuple(places(part) for part in index)
     if isinstance(index, (list, range)):
         return np.asarray(index)
-    if isinstance(index, LazyTensor) and index.dtype == np.dtype("uint8"):
-        return cnp.astype(index, "bool")
+    if isinstance(index, LazyTensor):
+        if index.dtype.name not in ("int64", "int32", "bool", "uint8"):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        return cnp.astype(index, "bool") if index.dtype == np.dtype("uint8") else index
     return index
 
 

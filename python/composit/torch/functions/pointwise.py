@@ -204,8 +204,8 @@ def _nextafter(input: Any, other: Any) -> Any:
 
 @torch_function("ldexp", is_inplace=True)
 def _ldexp(input: Any, other: Any) -> Any:
-    x = floating(input)
-    return x * cnp.exp2(cast(other, x.dtype))
+    x, power = together(input, cnp.exp2(floating(other)))
+    return x * power
 
 
 # ----- choices
@@ -234,6 +234,11 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 @torch_function("masked_fill", is_inplace=True, order="rows")
 def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """value where the mask is true, else input."""
+    if isinstance(value, LazyTensor) and value.ndim:
+        raise ValueError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
     return function_of("masked_fill.Scalar")(input, mask, value)
 
 

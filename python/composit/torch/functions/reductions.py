@@ -39,7 +39,7 @@ def _checked_float(name: str, input: Any, dtype: Any) -> None:
     if dtype is None and not is_floating(input.dtype):
         raise ValueError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {input.dtype}"
+            f"or complex dtype. Got: {_core.scalar_type_name(input.dtype.name)}"
         )
 
 

@@ -55,7 +55,7 @@ def _searchsorted(
 @torch_function("bucketize", is_method=False)
 def _bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Between which boundaries the elements are."""
-    found = cnp.searchsorted(boundaries, input, side="right" if right else "left")
+    found = function_of("bucketize.Tensor")(input, boundaries, right=right)
     return cnp.astype(found, "int32" if out_int32 else "int64")
 
 

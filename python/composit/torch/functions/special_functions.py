@@ -12,7 +12,7 @@ import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.flashlight.operators.promotion import floating
+from composit.flashlight.operators.promotion import floating, together
 
 Array = Any
 _aten = _core.aten
@@ -158,6 +158,7 @@ def _of_degree(function: Callable[[Array, int], Array], input: Array, n: Any) ->
     """The polynomial of degree n. A tensor of degrees is evaluated: each is a sum of its own."""
     if not isinstance(n, LazyTensor):
         return function(input, n)
+    input, n = together(floating(input), n)
     degrees = np.trunc(np.asarray(evaluate(n))).astype(np.int64)
     made = cnp.zeros(np.broadcast_shapes(input.shape, degrees.shape), floating(input).dtype)
     for degree in np.unique(degrees).tolist():

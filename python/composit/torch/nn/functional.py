@@ -181,11 +181,6 @@ def _embedding(
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Any:  # fmt: skip
     """Rows of weight; the row padding_idx gets no gradient."""
-    if input.dtype.name not in ("int64", "int32"):
-        raise runtime_error(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {input.dtype.name} instead"
-        )
     if scale_grad_by_freq or sparse:
         raise not_implemented("embedding: scale_grad_by_freq and sparse are not built yet.")
     return nn.embedding(from_first(input, weight, 0), weight, padding_idx)
@@ -244,6 +239,11 @@ def _rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:
     """Divided by the root of the mean square over the last dimensions."""
+    if len(normalized_shape) == 0:
+        raise runtime_error(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            f"element, but got normalized_shape = {list(normalized_shape)}"
+        )
     return function_of("rms_norm")(input, tuple(normalized_shape), weight, eps)
 
 
@@ -354,6 +354,9 @@ def _dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = 
     """Elements zero with probability p, the others divided by 1 - p."""
     if not 0 <= p <= 1:
         raise value_error(f"dropout probability has to be between 0 and 1, but got {p}")
+    if training and p and not input.is_floating_point() and not input.is_complex():
+        found = _core.scalar_type_name(input.dtype.name)
+        raise runtime_error(f"result type Float can't be cast to the desired output type {found}")
     made = random.dropout(input, p, training)
     return writing.write(input, made, "dropout") if inplace and made is not input else made
 

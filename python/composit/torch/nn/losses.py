@@ -45,6 +45,8 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """How much nearer than the positive, less a margin, the negative is to the anchor."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     distance = distance_function or calling.neural["pairwise_distance"]
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 import composit._core as _core
 from composit import nn
 from composit._core import PyTorchValueError
@@ -131,8 +133,9 @@ def _check_batch(input: Any, target: Any) -> None:
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
         )
-    if input.shape != target.shape and target.dtype.kind not in "iu":
-        raise ValueError(f"expected scalar type Long but found {target.dtype}")
+    if input.shape != target.shape and target.dtype not in (np.dtype("int64"), np.dtype("uint8")):
+        found = _core.scalar_type_name(target.dtype.name)
+        raise ValueError(f"expected target dtype to be Long or Byte, but got {found}")
 
 
 @torch_function("nll_loss", **_neural)
@@ -228,6 +231,8 @@ def _gaussian(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """(log(var) + (input - target)² / var) / 2"""
+    if reduction not in ("none", "mean", "sum"):
+        raise PyTorchValueError(f"{reduction} is not valid")
     return nn.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 

@@ -21,6 +21,14 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "R
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
+def _check_dtype(input: Any, weight: Any) -> None:
+    if input.dtype != weight.dtype:
+        raise value_error(
+            f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+            f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+        )
+
+
 class RNNBase(Module):
     """Layers over sequences (times, batch, features), or (batch, times, features) with
     batch_first; without a batch, and over a PackedSequence too, which gives one."""
@@ -99,6 +107,7 @@ class RNNBase(Module):
             raise value_error(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
                               f"{input.dim()}D instead")  # fmt: skip
         self._check_width(input)
+        _check_dtype(input, getattr(self, self._names[0]))
         is_batched = input.dim() == 3
         weights = [getattr(self, name) for name in self._names]
         share = self.dropout if self.training and self.num_layers > 1 else 0.0
