@@ -20,6 +20,7 @@ namespace nb = nanobind;
 
 // Classes of composit.errors that Python and NumPy have no name for.
 PyObject* not_supported = nullptr;
+PyObject* out_of_memory = nullptr;
 PyObject* internal_error = nullptr;
 PyObject* pytorch_value_error = nullptr;
 
@@ -86,7 +87,7 @@ void translate_known(const std::exception_ptr& pointer) {
     } catch (const NotSupported& error) {
         raise(not_supported, error);
     } catch (const OutOfMemory& error) {
-        raise(PyExc_MemoryError, error);
+        raise(out_of_memory, error);
     } catch (const FileNotFound& error) {
         raise(PyExc_FileNotFoundError, error);
     } catch (const InputOutputError& error) {
@@ -151,6 +152,11 @@ void bind_errors(nb::module_& module) {
         make_class(module, "PyTorchValueError", PyExc_ValueError,
                    "What an operation raises where PyTorch raises ValueError: other ValueErrors of "
                    "operations are RuntimeErrors, which PyTorch's are.");
+    const nb::tuple memory_errors =
+        nb::make_tuple(nb::handle(PyExc_MemoryError), nb::handle(PyExc_RuntimeError));
+    out_of_memory = make_class(module, "OutOfMemoryError", memory_errors.ptr(),
+                               "Memory, of the host or of a device, that is not there: Python's "
+                               "MemoryError, and a RuntimeError as PyTorch's.");
     nb::register_exception_translator(translate);
     runtime::set_interrupt_check(is_interrupted);
     module.def("user_location", [] {

@@ -1,6 +1,7 @@
 // GradFn: the records of composit.torch's tape as Python sees them.
 #include "tape.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <string>
@@ -156,10 +157,21 @@ PyObject* retain_gradient_of(PyObject* self, PyObject* tensor) {
     });
 }
 
+PyObject* retains_gradient_of(PyObject* self, PyObject* tensor) {
+    return guarded([&] {
+        const eager::Leaf* const leaf = &leaf_of(tensor);
+        const auto& retained = record_at(self).retained();
+        const bool is_among = std::any_of(retained.begin(), retained.end(),
+                                          [leaf](const auto& one) { return one->get() == leaf; });
+        return PyBool_FromLong(is_among);
+    });
+}
+
 PyMethodDef methods[] = {
     {"name", name, METH_NOARGS, "The operation's name, as torch writes it."},
     {"add_operand", add_operand, METH_O, "One more that gradients go on to."},
     {"retain_gradient_of", retain_gradient_of, METH_O, "Its result keeps its gradient."},
+    {"retains_gradient_of", retains_gradient_of, METH_O, "Whether it was said of that result."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef members[] = {{"hook_points", T_OBJECT, offsetof(RecordObject, hook_points), 0,

@@ -269,6 +269,20 @@ void bind_tensor(nb::module_& module) {
             return self.cell()->memory() == other.cell()->memory();
         },
         "Whether both see one memory: what is written through one is seen by the other.");
+    module.def(
+        "memory_of",
+        [](const LazyTensor& tensor) {
+            const eager::Cell& cell = *tensor.cell();
+            const eager::Cell* const memory = cell.memory();
+            const auto width = static_cast<int64_t>(ir::size_of(tensor.type().dtype));
+            const int64_t first = cell.is_plain() ? 0 : cell.region().offset;
+            const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory));
+            return nb::make_tuple(nb::int_(address) * nb::int_(int64_t{1} << 48), first * width,
+                                  ir::element_count(memory->type().shape) * width);
+        },
+        nb::arg("tensor"),
+        "A number that names the memory that the tensor lies in, as long as it is there; the bytes "
+        "before the tensor's first element; and all its bytes.");
     type.def_prop_ro(
         "is_plain", [](const LazyTensor& self) { return self.cell()->is_plain(); },
         "Whether its memory is its own: it is no view, and shows nothing else otherwise.");

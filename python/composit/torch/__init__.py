@@ -25,9 +25,12 @@ from composit.torch.dtypes import (
     finfo,
     get_default_dtype,
     iinfo,
+    layout,
     memory_format,
     preserve_format,
     set_default_dtype,
+    sparse_coo,
+    strided,
 )
 from composit.torch.func import vmap
 from composit.torch.functions import settings as _settings
@@ -50,8 +53,6 @@ globals().update(_calling.functions)
 globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})
 newaxis = None
-strided = "torch.strided"
-sparse_coo = "torch.sparse_coo"
 __version__ = "2.13.0+composit"
 
 
@@ -67,9 +68,15 @@ _types = {
     "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
     "Bool": "bool",
 }  # fmt: skip
+_rare = frozenset((
+    "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "SymBool", "SymFloat", "SymInt",
+    "fork", "get_device_module", "has_lapack", "has_mkl", "has_openmp", "has_spectral",
+    "set_default_tensor_type", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sum", "wait", "detach_", "fill_", "zero_", "get_device",
+))  # fmt: skip
 _part = _parts.getter(__name__, (
-    "accelerator", "amp", "backends", "cuda", "distributions", "hub", "jit", "multiprocessing",
-    "random", "serialization", "sparse", "types", "version",
+    "accelerator", "amp", "backends", "cpu", "cuda", "distributions", "futures", "hub", "jit",
+    "multiprocessing", "random", "serialization", "sparse", "storage", "types", "version",
 ))  # fmt: skip
 
 
@@ -85,6 +92,8 @@ def __getattr__(name: str) -> _Any:
         from composit.torch import amp
 
         return getattr(amp, name)
+    if name in _rare:
+        return getattr(_parts.load("rare_names"), name)
     return _part(name)
 
 

@@ -44,6 +44,57 @@ def set_device_index(device: Any, /) -> None:
     cuda.set_device(device)
 
 
+current_device_idx = current_device_index
+set_device_idx = set_device_index
+
+
+class device_index:
+    """A with block in which a device is the current one; nothing for None."""
+
+    def __init__(self, device: int | None, /) -> None:
+        self._device = cuda.device(device)
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+
+    def __exit__(self, *_: Any) -> None:
+        self._device.__exit__()
+
+
+def get_device_capability(device: Any = None, /) -> Any:
+    """{"supported_dtypes": ...} of a device; RuntimeError where there is none."""
+    _check()
+    from composit.torch import dtypes
+
+    cuda.get_device_properties(device)
+    return {"supported_dtypes": set(dtypes.by_name.values())}
+
+
+def set_stream(stream: Any, /) -> None:
+    """Accepted: there is one queue. RuntimeError where there is no device."""
+    _check()
+
+
+empty_cache = cuda.empty_cache
+memory_allocated, max_memory_allocated = cuda.memory_allocated, cuda.max_memory_allocated
+memory_reserved, max_memory_reserved = cuda.memory_reserved, cuda.max_memory_reserved
+memory_stats, reset_peak_memory_stats = cuda.memory_stats, cuda.reset_peak_memory_stats
+
+
+def empty_host_cache() -> None:
+    """Nothing: the host's memory is given back as it is freed."""
+
+
+def reset_accumulated_memory_stats(device: Any = None, /) -> None:
+    """Nothing: memory_stats counts what is there."""
+
+
+def get_memory_info(device: Any = None, /) -> tuple[int, int]:
+    """The bytes that are free, and all bytes; RuntimeError where there is no device."""
+    _check()
+    return cuda.mem_get_info(device)
+
+
 def current_stream(device: Any = None, /) -> Any:
     """Its queue; RuntimeError where there is none."""
     _check()

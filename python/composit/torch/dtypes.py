@@ -97,6 +97,18 @@ class memory_format:
         return f"torch.{self._name}"
 
 
+class layout:
+    """How the elements of a tensor are kept, as torch names it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+
+strided, sparse_coo = layout("strided"), layout("sparse_coo")
+
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

@@ -13,7 +13,7 @@ _numbers = itertools.count()
 hook_points_exist = [False]  # whether a tensor that is no leaf ever had a hook
 
 
-class _Handle:
+class RemovableHandle:
     """Removes a hook."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any, is_first: bool = False) -> None:
@@ -28,11 +28,14 @@ class _Handle:
         """The hook is not called any more."""
         self._hooks.pop(self._id, None)
 
-    def __enter__(self) -> _Handle:
+    def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.remove()
+
+
+_Handle = RemovableHandle
 
 
 class HookPoint:

@@ -65,6 +65,15 @@ def optimize_for_inference(mod: Any, *args: Any, **kwargs: Any) -> Any:
     return mod
 
 
+def __getattr__(name: str) -> Any:
+    """What loads when it is first used."""
+    if name != "Future":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from composit.torch.futures import Future
+
+    return Future
+
+
 def is_scripting() -> bool:
     """False."""
     return False
@@ -85,6 +94,56 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     import builtins
 
     return builtins.isinstance(obj, target_type)
+
+
+def trace_module(mod: Any, inputs: Any = None, **kwargs: Any) -> Any:
+    """The module itself."""
+    return mod
+
+
+def interface(obj: Any) -> Any:
+    """The class itself."""
+    return obj
+
+
+def fork(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """A torch.futures.Future of what the function returns, which is called now."""
+    from composit.torch.futures import Future
+
+    future = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: Any) -> Any:
+    """The future's result."""
+    return future.wait()
+
+
+def set_fusion_strategy(strategy: Any) -> list[Any]:
+    """Accepted; nothing is left of an older one."""
+    return []
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Accepted."""
+
+
+def onednn_fusion_enabled() -> bool:
+    """False."""
+    return False
+
+
+def export_opnames(m: Any) -> NoReturn:
+    """NotImplementedError."""
+    _refuse("export_opnames")
+
+
+class Attribute:
+    """A value with a type, as modules of TorchScript have them."""
+
+    def __init__(self, value: Any, type: Any) -> None:
+        self.value, self.type = value, type
 
 
 def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:

@@ -45,8 +45,8 @@ _elsewhere = {
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
     "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
-    "mtia", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
-    "utils.cpp_extension", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
+    "monitor", "mtia", "nested", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
+    "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
     "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable", "nn.attention.flex_attention",
     "autograd.profiler", "autograd.graph",
 )  # fmt: skip

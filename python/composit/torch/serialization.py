@@ -2,14 +2,81 @@
 
 from __future__ import annotations
 
+import enum
+import mmap
 from typing import Any
 
+from composit._core import not_implemented, type_error
 from composit.torch import archives
 from composit.torch.saving import load, save
 
 __all__ = [
-    "add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save",
+    "LoadEndianness", "add_safe_globals", "clear_safe_globals", "get_crc32_options",
+    "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals", "load",
+    "register_package", "safe_globals", "save", "set_crc32_options",
+    "set_default_load_endianness", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
+
+
+class LoadEndianness(enum.Enum):
+    """The order of bytes that files have which do not say it."""
+
+    NATIVE, LITTLE, BIG = 1, 2, 3
+
+
+def get_crc32_options() -> bool:
+    """True: archives are written with checksums."""
+    return True
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Accepted: archives are written with checksums."""
+
+
+def get_default_load_endianness() -> Any:
+    """None: files say it, or are little-endian."""
+    return None
+
+
+def set_default_load_endianness(endianness: Any) -> None:
+    """Accepts None, NATIVE and LITTLE. TypeError for what is no LoadEndianness;
+    NotImplementedError for BIG."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise type_error("Invalid argument type in function set_default_load_endianness")
+    if endianness is LoadEndianness.BIG:
+        raise not_implemented("set_default_load_endianness: files of big-endian machines that do "
+                              "not say so are not read.")  # fmt: skip
+
+
+def get_default_mmap_options() -> int:
+    """MAP_PRIVATE: what is loaded with mmap=True is not written to the file."""
+    return mmap.MAP_PRIVATE
+
+
+class set_default_mmap_options:
+    """Accepts MAP_PRIVATE; also a with block. NotImplementedError for MAP_SHARED."""
+
+    def __init__(self, flags: int) -> None:
+        if flags != mmap.MAP_PRIVATE:
+            raise not_implemented("set_default_mmap_options: MAP_PRIVATE is required.")
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+def register_package(*args: Any) -> None:
+    """NotImplementedError: files hold tensors of known devices."""
+    raise not_implemented("register_package: other kinds of memory in files are not built.")
+
+
+class skip_data:
+    """NotImplementedError: files are written with their data."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise not_implemented("skip_data is not built. Files are written with their data.")
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from composit._core import not_implemented, runtime_error, type_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
-from composit.torch.dtypes import Size
+from composit.torch.dtypes import Size, sparse_coo
 from composit.torch.typed_tensors import of
 
 
@@ -18,7 +18,7 @@ class SparseTensor:
     at equal indices count together, until `coalesce` adds them up."""
 
     is_sparse = True
-    layout = "torch.sparse_coo"
+    layout = sparse_coo
 
     def __init__(self, indices: Any, values: Any, shape: Any, is_coalesced: bool = False) -> None:
         self._at, self._value = indices, values

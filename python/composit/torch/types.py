@@ -10,6 +10,7 @@ from composit.torch.tensor import Tensor
 
 Number = int | float | bool
 Device = device | str | int | None
+Storage = Any  # UntypedStorage and TypedStorage of torch.storage
 FileLike = str | os.PathLike[str] | Any
 _int, _float, _bool, _dtype, _device, _size = int, float, bool, dtype, device, Size
 _TensorOrTensors = Tensor | tuple[Tensor, ...]

@@ -15,7 +15,7 @@ from composit.torch.parts import getter
 
 has_half = True
 has_magma = False
-__getattr__ = getter(__name__, ("amp",))
+__getattr__ = getter(__name__, ("amp", "nvtx"))
 
 _devices = _core.devices
 _was_asked = [False]  # whether a device was used
@@ -237,6 +237,65 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     return "\n".join(f"{name}: {value}" for name, value in memory_stats(device).items())
 
 
+memory_stats_as_nested_dict = memory_stats
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Nothing: memory_stats counts what is there."""
+
+
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """Accepts 1. NotImplementedError for less; ValueError outside [0, 1]. AssertionError where no
+    device is."""
+    _name_of(device)
+    if not 0 <= fraction <= 1:
+        raise value_error(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    if fraction < 1:
+        raise not_implemented("set_per_process_memory_fraction: limits of memory are not built.")
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """1.0; AssertionError where no device is."""
+    _name_of(device)
+    return 1.0
+
+
+def _not_measured(name: str) -> Any:
+    def ask(device: Any = None) -> NoReturn:
+        _name_of(device)
+        raise not_implemented(f"torch.cuda.{name}: what NVIDIA's tools measure is not asked.")
+
+    ask.__doc__ = "NotImplementedError; AssertionError where no device is."
+    ask.__name__ = name
+    return ask
+
+
+utilization, memory_usage = _not_measured("utilization"), _not_measured("memory_usage")
+temperature, power_draw = _not_measured("temperature"), _not_measured("power_draw")
+clock_rate, device_memory_used = _not_measured("clock_rate"), _not_measured("device_memory_used")
+list_gpu_processes = _not_measured("list_gpu_processes")
+memory_snapshot = _not_measured("memory_snapshot")
+
+_debug_mode = [0]
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Accepted: "default", "warn", "error", or 0 to 2. RuntimeError for another one."""
+    modes: list[Any] = ["default", "warn", "error"]
+    if debug_mode in modes:
+        debug_mode = modes.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise runtime_error(
+            "invalid value of debug_mode, expected one of `default`, `warn`, `error`"
+        )
+    _debug_mode[0] = int(debug_mode)
+
+
+def get_sync_debug_mode() -> int:
+    """What set_sync_debug_mode was given."""
+    return _debug_mode[0]
+
+
 # ----- the queue of work
 
 
@@ -363,6 +422,9 @@ class stream:
         pass
 
 
+StreamContext = stream
+
+
 # ----- draws: one generator, whose numbers are the same on all devices
 
 
@@ -427,6 +489,32 @@ class CUDAGraph:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _name_of(None)
         raise not_implemented("torch.cuda.CUDAGraph is not built.")
+
+
+class graph(CUDAGraph):
+    """NotImplementedError, as CUDAGraph."""
+
+
+class ExternalStream:
+    """NotImplementedError: other libraries' queues are not built. AssertionError where no device
+    is."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _name_of(None)
+        raise not_implemented("torch.cuda.ExternalStream is not built.")
+
+
+def make_graphed_callables(callables: Any, *args: Any, **kwargs: Any) -> Any:
+    """The functions themselves: a step is one program already. AssertionError where no device
+    is."""
+    _name_of(None)
+    return callables
+
+
+def graph_pool_handle() -> NoReturn:
+    """NotImplementedError, as CUDAGraph. AssertionError where no device is."""
+    _name_of(None)
+    raise not_implemented("torch.cuda.graph_pool_handle is not built.")
 
 
 class _TypedTensor:

@@ -159,6 +159,7 @@ def frombuffer(
 def attach() -> None:
     """Enters torch.NAME for functions that torch.nn.functional defines."""
     for name in ("avg_pool1d", "adaptive_avg_pool1d", "bilinear", "threshold_", "rrelu_",
-                 "conv_tbc", "native_channel_shuffle"):  # fmt: skip
+                 "conv_tbc", "native_channel_shuffle", "max_pool1d", "max_pool2d", "max_pool3d",
+                 "adaptive_max_pool1d"):  # fmt: skip
         if name in calling.neural:
             calling.functions.setdefault(name, calling.neural[name])

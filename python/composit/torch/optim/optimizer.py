@@ -40,6 +40,22 @@ _hooks = (
 )  # fmt: skip
 
 
+# Of all optimisers.
+_global_pre_hooks: dict[int, Any] = {}
+_global_post_hooks: dict[int, Any] = {}
+
+
+def register_optimizer_step_pre_hook(hook: Any) -> Any:
+    """Calls hook(optimizer, args, kwargs) before each step of every optimiser; what it returns are
+    new ones."""
+    return _Handle(_global_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Any) -> Any:
+    """Calls hook(optimizer, args, kwargs) after each step of every optimiser."""
+    return _Handle(_global_post_hooks, hook)
+
+
 def _with_hooks(step: Any) -> Any:
     """A step that calls the hooks that are registered."""
 
@@ -47,13 +63,17 @@ def _with_hooks(step: Any) -> Any:
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
         if own.get("_is_stepping") or not (
-            own.get("_optimizer_step_pre_hooks") or own.get("_optimizer_step_post_hooks")
+            own.get("_optimizer_step_pre_hooks")
+            or own.get("_optimizer_step_post_hooks")
+            or _global_pre_hooks
+            or _global_post_hooks
         ):
             return step(self, *args, **kwargs)
         own["_is_stepping"] = True
         args = (self, *args)
         try:
-            for hook in list(own["_optimizer_step_pre_hooks"].values()):
+            pre_hooks = _global_pre_hooks, own["_optimizer_step_pre_hooks"]
+            for hook in [hook for hooks in pre_hooks for hook in hooks.values()]:
                 changed = hook(self, args, kwargs)
                 if changed is None:
                     continue
@@ -64,7 +84,8 @@ def _with_hooks(step: Any) -> Any:
                     )
                 args, kwargs = changed
             result = step(*args, **kwargs)
-            for hook in list(own["_optimizer_step_post_hooks"].values()):
+            post_hooks = own["_optimizer_step_post_hooks"], _global_post_hooks
+            for hook in [hook for hooks in post_hooks for hook in hooks.values()]:
                 hook(self, args, kwargs)
             return result
         finally:

@@ -5,4 +5,4 @@ from composit.torch.utils import data
 
 __all__ = ["data"]
 
-__getattr__ = parts.getter(__name__, ("checkpoint", "dlpack", "tensorboard"))
+__getattr__ = parts.getter(__name__, ("checkpoint", "dlpack", "hooks", "tensorboard"))
