@@ -101,3 +101,8 @@ def tracer_of(args: Any, kwargs: Any) -> Any:
         if isinstance(tensor, Tensor):
             return tensor._tracer
     raise AssertionError("no traced operand")
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether it is a result of a trace that did not run torch: a value of the graph alone."""
+    return isinstance(value, Tensor) and not value._tracer.run_torch
