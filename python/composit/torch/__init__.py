@@ -69,7 +69,7 @@ _types = {
 }  # fmt: skip
 _part = _parts.getter(__name__, (
     "accelerator", "amp", "backends", "cuda", "distributions", "hub", "jit", "multiprocessing",
-    "random", "serialization", "sparse", "types", "version",
+    "random", "serialization", "signal", "sparse", "testing", "types", "version",
 ))  # fmt: skip
 
 
