@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/aten/attention.h"
+#include "composit/aten/block_masks.h"
 #include "composit/aten/comparing.h"
 #include "composit/aten/convolutions.h"
 #include "composit/aten/creation.h"

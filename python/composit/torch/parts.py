@@ -47,7 +47,7 @@ _unbuilt = (
     "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
     "mtia", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
     "utils.cpp_extension", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
-    "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable", "nn.attention.flex_attention",
+    "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable",
     "autograd.profiler", "autograd.graph",
 )  # fmt: skip
 
