@@ -17,6 +17,7 @@
 #include "composit/aten/normalization.h"
 #include "composit/aten/number.h"
 #include "composit/aten/optimizers.h"
+#include "composit/aten/orthogonal.h"
 #include "composit/aten/places.h"
 #include "composit/aten/pointwise.h"
 #include "composit/aten/pooling.h"

@@ -210,6 +210,28 @@ void for_type(DType dtype, const Function& function) {
     function(std::complex<double>());
 }
 
+// What PyTorch's texts call a dtype.
+std::string_view scalar_name(DType dtype) {
+    constexpr std::pair<DType, std::string_view> names[] = {
+        {DType::boolean, "Bool"},
+        {DType::int8, "Char"},
+        {DType::int16, "Short"},
+        {DType::int32, "Int"},
+        {DType::int64, "Long"},
+        {DType::uint8, "Byte"},
+        {DType::uint16, "UInt16"},
+        {DType::uint32, "UInt32"},
+        {DType::uint64, "UInt64"},
+        {DType::float16, "Half"},
+        {DType::bfloat16, "BFloat16"},
+        {DType::float32, "Float"},
+        {DType::float64, "Double"},
+        {DType::complex64, "ComplexFloat"},
+        {DType::complex128, "ComplexDouble"},
+    };
+    return std::ranges::find(names, dtype, &std::pair<DType, std::string_view>::first)->second;
+}
+
 void check_matrices(std::string_view function, const Tensor& a) {
     user_check<RuntimeError>(a.rank() >= 2, function,
                              ": The input tensor A must have at least 2 dimensions.");
@@ -285,10 +307,10 @@ Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool h
                              "got pivots with shape ",
                              pivots.shape(), " instead");
     user_check<RuntimeError>(ir::is_integer(pivots.dtype()), name,
-                             ": Expected pivots to be integers. Got ", pivots.dtype());
+                             ": Expected pivots to be integers. Got ", scalar_name(pivots.dtype()));
     user_check<RuntimeError>(ld.dtype() == b.dtype(), "Expected b and A to have the same dtype, ",
-                             "but found b of type ", b.dtype(), " and A of type ", ld.dtype(),
-                             " instead.");
+                             "but found b of type ", scalar_name(b.dtype()), " and A of type ",
+                             scalar_name(ld.dtype()), " instead.");
     const Shape batch = numpy::broadcast_shapes(
         {{ld.shape().begin(), ld.shape().end() - 2}, {b.shape().begin(), b.shape().end() - 2}});
     const Array factors = copy_of(numpy::broadcast_to(ld, joined(batch, {n, n})));

@@ -19,6 +19,7 @@ from composit.torch.compiling import compile
 from composit.torch.dtypes import (
     Size,
     channels_last,
+    channels_last_3d,
     contiguous_format,
     device,
     dtype,

@@ -9,7 +9,7 @@ from typing import Any
 from composit import functional, nn
 from composit import numpy as cnp
 from composit import random as by_keys
-from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error
+from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error, value_error
 from composit.torch import errstate, func_by_records, function_rules, places, steps
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
@@ -418,11 +418,19 @@ def functional_call(
         given.update(part)
     own = {**dict(module.named_parameters(remove_duplicate=False)),
            **dict(module.named_buffers(remove_duplicate=False))}  # fmt: skip
-    unknown = sorted(set(given) - set(own))
-    missing = sorted(set(own) - set(given)) if strict else []
-    if (unknown and strict) or missing:
-        raise runtime_error(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
+    if strict:
+        wrong = {"Unexpected": [name for name in given if name not in own],
+                 "Missing": [name for name in own if name not in given]}  # fmt: skip
+        texts = [f"{kind} key(s): {', '.join(map(repr, names))}."
+                 for kind, names in wrong.items() if names]  # fmt: skip
+        if texts:
+            raise runtime_error(
+                "Error(s) in reparametrizing for {}:\n\t{}".format(
+                    module._get_name(), "\n\t".join(texts)
+                )
+            )
     if tie_weights:
+        _check_tied(given, own)
         by_tensor = {id(own[name]): value for name, value in given.items() if name in own}
         given = {**{name: by_tensor[id(x)] for name, x in own.items() if id(x) in by_tensor},
                  **given}  # fmt: skip
@@ -439,6 +447,19 @@ def functional_call(
     finally:
         for group, last, value in reversed(before):
             group[last] = value
+
+
+def _check_tied(given: dict[str, Any], own: dict[str, Any]) -> None:
+    """ValueError for several values of one tensor, which has several names."""
+    names: dict[int, list[str]] = {}
+    for name, tensor in own.items():
+        names.setdefault(id(tensor), []).append(name)
+    for tied in names.values():
+        if len({id(given[name]) for name in tied if name in given}) > 1:
+            raise value_error(
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. "
+                "Consider using tie_weights=False"
+            )
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
