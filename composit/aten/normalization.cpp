@@ -9,6 +9,7 @@
 #include "composit/nn/layers.h"
 #include "composit/nn/normalization.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
@@ -202,6 +203,20 @@ Tensor local_response_norm(const Tensor& given, int64_t size, double alpha, doub
     Tensor total = part(0);
     for (int64_t i = 1; i < size; ++i) total = total + part(i);
     return x / rows::power(numpy::moveaxis(total / size, -1, 1) * alpha + k, beta);
+}
+
+Tensor cross_map_lrn(const Tensor& given, int64_t size, double alpha, double beta, double k) {
+    user_check<PyTorchValueError>(given.rank() == 4, "CrossMapLRN2d: Expected input to be 4D, got ",
+                                  given.rank(), "D instead.");
+    user_check<PyTorchValueError>(size > 0, "CrossMapLRN2d: size is ", size,
+                                  ". At least 1 is required.");
+    const Tensor x = floating(given), numbers = numpy::arange(given.shape()[1]);
+    const Tensor distance = rows::abs(numpy::reshape(numbers, {-1, 1}) - numbers);
+    // PyTorch takes channels that are left behind from the sum from the second on.
+    const Tensor is_near = (distance <= (size - 1) / 2) | rows::equal(numbers, 0);
+    const Tensor total = numpy::tensordot(ops::astype(is_near, x.dtype()), x * x, Axes{1}, Axes{1});
+    return x / rows::power(numpy::moveaxis(total, 0, 1) * (alpha / static_cast<double>(size)) + k,
+                           beta);
 }
 
 RunningNorm batch_norm(const Tensor& x, const RunningNormOptions& o) {

@@ -26,6 +26,12 @@ using ir::Tensor;
 [[nodiscard]] Tensor local_response_norm(const Tensor& x, int64_t size, double alpha = 1e-4,
                                          double beta = 0.75, double k = 1);
 
+// The same by PyTorch's CrossMapLRN2d, of images (samples, channels, height, width): neighbours are
+// the (size - 1) / 2 channels on either side, and the first channel, once it was one, stays.
+// ValueError, PyTorch's words, for another number of dimensions.
+[[nodiscard]] Tensor cross_map_lrn(const Tensor& x, int64_t size, double alpha = 1e-4,
+                                   double beta = 0.75, double k = 1);
+
 struct RunningNormOptions {
     Tensor weight = {}, bias = {}, running_mean = {}, running_var = {};
     // By x's own statistics; else by the running ones.

@@ -1,6 +1,8 @@
 // Formulas of learning rates, in the order of PyTorch's arithmetic.
 #include "composit/aten/schedulers.h"
 
+#include "composit/base/error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>

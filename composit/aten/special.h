@@ -51,6 +51,8 @@ using numpy::Operand;
 [[nodiscard]] Tensor modified_bessel_i(int64_t order, const Tensor& x, bool is_scaled = false);
 // K_n, or exp(x) K_n(x); infinity at 0, NaN below.
 [[nodiscard]] Tensor modified_bessel_k(int64_t order, const Tensor& x, bool is_scaled = false);
+// Airy's Ai; NaN at infinities, as PyTorch has it.
+[[nodiscard]] Tensor airy_ai(const Tensor& x);
 // sin(x) / x
 [[nodiscard]] Tensor spherical_bessel_j0(const Tensor& x);
 

@@ -4,14 +4,20 @@
 namespace composit::python {
 
 void bind_aten(nanobind::module_& module) {
+    bind_aten_block_masks(module);
+    bind_aten_comparing(module);
     bind_aten_images(module);
+    bind_aten_ldl(module);
     bind_aten_losses(module);
     bind_aten_optimizers(module);
+    bind_aten_orthogonal(module);
     bind_aten_places(module);
+    bind_aten_pruning(module);
     bind_aten_reductions(module);
     bind_aten_schedulers(module);
     bind_aten_shapes(module);
     bind_aten_special(module);
+    bind_aten_windows(module);
 }
 
 }  // namespace composit::python

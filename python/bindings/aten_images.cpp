@@ -154,6 +154,7 @@ void bind_norms(nb::module_& module) {
             nb::arg(), nb::arg(), nb::arg(), located);
     };
     module.def("local_response_norm", &aten::local_response_norm, located);
+    module.def("cross_map_lrn", &aten::cross_map_lrn, located);
     running("batch_norm", aten::batch_norm);
     running("instance_norm", aten::instance_norm);
 }

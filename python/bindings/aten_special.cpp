@@ -91,6 +91,7 @@ void bind_aten_special(nb::module_& module) {
     of_one("erfcx", aten::erfcx);
     of_one("entr", aten::entr);
     of_one("spherical_bessel_j0", aten::spherical_bessel_j0);
+    of_one("airy_ai", aten::airy_ai);
     using numpy::Operand;
     const auto of_two = [&](const char* name, Tensor (*function)(const Operand&, const Operand&)) {
         module.def(

@@ -325,7 +325,8 @@ void materialize_with_nodes(const nb::tuple& wanted, bool with_gradients,
     std::set<std::pair<const Cell*, bool>> met;
     std::vector<std::pair<Ref<Cell>, bool>> places;  // whether they keep their graph
     std::vector<Ref<Cell>> leaves;                   // in other tensors' memory
-    for (const nb::object& each : tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+        const nb::object& each = tensors[i];
         if (!seen.insert(each.ptr()).second) continue;
         TensorObject* const tensor = as_tensor(each);
         const nb::object lazy = lazy_of(each);
@@ -338,6 +339,8 @@ void materialize_with_nodes(const nb::tuple& wanted, bool with_gradients,
         Ref<Cell> target = keeps ? cell : Ref<Cell>(cell->memory());
         tensor->is_pending = 0;
         if (ir::is_constant(target->tensor().node())) continue;
+        // What a transform's function has computed so far lives, and has no value.
+        if (i >= nb::len(wanted) && target->tensor().node().is_open()) continue;
         if (keeps && (target->seen() || eager::known(target->tensor()))) continue;
         if (met.emplace(target.get(), keeps).second) places.emplace_back(std::move(target), keeps);
     }

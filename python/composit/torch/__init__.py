@@ -19,6 +19,7 @@ from composit.torch.compiling import compile
 from composit.torch.dtypes import (
     Size,
     channels_last,
+    channels_last_3d,
     contiguous_format,
     device,
     dtype,
@@ -76,7 +77,8 @@ _rare = frozenset((
 ))  # fmt: skip
 _part = _parts.getter(__name__, (
     "accelerator", "amp", "backends", "cpu", "cuda", "distributions", "futures", "hub", "jit",
-    "multiprocessing", "random", "serialization", "sparse", "storage", "types", "version",
+    "multiprocessing", "random", "serialization", "signal", "sparse", "storage", "testing", "types",
+    "version",
 ))  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from composit._core import dtype_of, type_error
@@ -112,6 +114,7 @@ strided, sparse_coo = layout("strided"), layout("sparse_coo")
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
 
 
 class Size(tuple):
@@ -149,17 +152,41 @@ class finfo:
     resolution: float
 
     def __init__(self, type: dtype | None = None) -> None:
-        found = np.finfo((type or default()).numpy)
-        self.dtype = (type or default()).name
-        self.bits = found.bits
-        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+        of = type or default()
+        if not (of.is_floating_point or of.is_complex):
+            raise type_error(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                "'torch.finfo'"
+            )
+        found: Any = ml_dtypes.finfo(of.numpy)
+        self.dtype, self.bits = str(found.dtype), int(found.bits)
+        for name in ("eps", "max", "min", "tiny", "smallest_normal"):
             setattr(self, name, float(getattr(found, name)))
+        digits = math.floor(found.nmant * math.log10(2))  # that any number of so many has
+        self.resolution = 10.0**-digits
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
 
 
 class iinfo:
     """What a dtype of integers can hold."""
 
     def __init__(self, type: dtype) -> None:
+        if type.is_floating_point or type.is_complex:
+            raise type_error(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
+                "'torch.iinfo'"
+            )
+        if type.name == "bool":
+            raise type_error("torch.bool is not supported by torch.iinfo")
         found = np.iinfo(type.numpy)
         self.dtype = type.name
         self.bits, self.max, self.min = found.bits, int(found.max), int(found.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

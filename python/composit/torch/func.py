@@ -6,14 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from composit import functional
+from composit import functional, nn
 from composit import numpy as cnp
 from composit import random as by_keys
-from composit._core import LazyTensor, runtime_error, type_error
+from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error, value_error
 from composit.torch import errstate, func_by_records, function_rules, places, steps
-from composit.torch.calling import TensorBase, wrapped
+from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
-from composit.torch.tape import no_grad
+from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
 
 Function = Callable[..., Any]
 
@@ -56,6 +56,67 @@ def _traced(func: Function) -> Function:
             steps.record_in(before)
 
     return over
+
+
+class _Records:
+    """What autograd knows of a call of a function that is traced: inside, placeholders have the
+    records of the tensors that they stand for; outside, results have those that they have inside.
+    So gradients reach the arguments, and what else the function uses."""
+
+    def __init__(self, func: Function) -> None:
+        self.func = func
+        self.given: Any = ()
+        self.made: Any = None
+
+    def started(self, args: Any) -> Any:
+        """The arguments of a call, which begins."""
+        self.given = args
+        return _with(args, args, _as_operand)
+
+    def traced(self, *args: Any, **kwargs: Any) -> Any:
+        """The function over LazyTensors."""
+        before = steps.record_in(0)
+        try:
+            with enable_grad():
+                args, kwargs = _with((lifted(args), lifted(kwargs)), self.given, _with_record_of)
+                self.made = self.func(*args, **kwargs)
+                return lowered(self.made)
+        finally:
+            steps.record_in(before)
+
+    def finished(self, result: Any) -> Any:
+        """The results of the call."""
+        made, self.given, self.made = self.made, (), None
+        return _with(result, made, _with_record_of)
+
+
+def _as_operand(x: Any, _: Any) -> Any:
+    """A tensor as recorded operations take it."""
+    if is_recorded(x):
+        read(x)
+    elif x._is_tainted:
+        return wrapped(nn.stop_gradient(x._lazy))
+    return x
+
+
+def _with_record_of(x: Any, other: Any) -> Any:
+    """A new tensor with a record that follows another one's."""
+    if is_recorded(other):
+        x._record = GradFn(record_name("vmap"), [record_of(other)])
+    x._is_tainted = other._is_tainted
+    return x
+
+
+def _with(value: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+    """A structure with function(tensor, the other structure's) for each tensor."""
+    if isinstance(value, TensorBase):
+        return function(value, other) if isinstance(other, TensorBase) else value
+    if isinstance(value, dict):
+        return {key: _with(item, other[key], function) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [_with(item, part, function) for item, part in zip(value, other)]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return value
 
 
 def _leaves_of(value: Any) -> list[Any]:
@@ -151,9 +212,9 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
 
 def _batch_norms() -> Any:
-    from composit.torch import nn
+    from composit.torch.nn.modules import normalisation
 
-    return (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)  # type: ignore[attr-defined]
+    return (normalisation.BatchNorm1d, normalisation.BatchNorm2d, normalisation.BatchNorm3d)
 
 
 def vmap(
@@ -168,24 +229,36 @@ def vmap(
             "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
             f"{randomness}"
         )
-    traced = _traced(func)
 
-    def within(key: Any, *args: Any, **kwargs: Any) -> Any:
-        with random.mapped(randomness, key):
-            return traced(*args, **kwargs)
+    def mapped(traced: Function) -> Function:
+        def within(key: Any, *args: Any, **kwargs: Any) -> Any:
+            with random.mapped(randomness, key):
+                return traced(*args, **kwargs)
 
-    def over(*args: Any, **kwargs: Any) -> Any:
-        dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
-        size = _length(args, dims) if randomness == "different" else None
-        if size is None:
-            whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
-                                  out_axes=out_dims)  # fmt: skip
-            return whole(*args, **kwargs)
-        keys = by_keys.split(random.next_key(), size)
-        return functional.vmap(within, in_axes=(0, *dims), out_axes=out_dims)(keys, *args, **kwargs)
+        def over(*args: Any, **kwargs: Any) -> Any:
+            dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+            size = _length(args, dims) if randomness == "different" else None
+            if size is None:
+                whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
+                                        out_axes=out_dims)  # fmt: skip
+                return whole(*args, **kwargs)
+            keys = by_keys.split(random.next_key(), size)
+            whole = functional.vmap(within, in_axes=(0, *dims), out_axes=out_dims)
+            return whole(keys, *args, **kwargs)
 
-    batched = _transformed(over)
-    return functools.wraps(func)(func_by_records.with_rules(batched, randomness))
+        return func_by_records.with_rules(_transformed(over), randomness)
+
+    plain = mapped(_traced(func))
+
+    @functools.wraps(func)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        if not is_grad_enabled():
+            return plain(*args, **kwargs)
+        records = _Records(func)
+        args, kwargs = records.started((args, kwargs))
+        return records.finished(mapped(records.traced)(*args, **kwargs))
+
+    return batched
 
 
 def _length(value: Any, dims: Any) -> int | None:
@@ -345,11 +418,19 @@ def functional_call(
         given.update(part)
     own = {**dict(module.named_parameters(remove_duplicate=False)),
            **dict(module.named_buffers(remove_duplicate=False))}  # fmt: skip
-    unknown = sorted(set(given) - set(own))
-    missing = sorted(set(own) - set(given)) if strict else []
-    if (unknown and strict) or missing:
-        raise runtime_error(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
+    if strict:
+        wrong = {"Unexpected": [name for name in given if name not in own],
+                 "Missing": [name for name in own if name not in given]}  # fmt: skip
+        texts = [f"{kind} key(s): {', '.join(map(repr, names))}."
+                 for kind, names in wrong.items() if names]  # fmt: skip
+        if texts:
+            raise runtime_error(
+                "Error(s) in reparametrizing for {}:\n\t{}".format(
+                    module._get_name(), "\n\t".join(texts)
+                )
+            )
     if tie_weights:
+        _check_tied(given, own)
         by_tensor = {id(own[name]): value for name, value in given.items() if name in own}
         given = {**{name: by_tensor[id(x)] for name, x in own.items() if id(x) in by_tensor},
                  **given}  # fmt: skip
@@ -366,6 +447,19 @@ def functional_call(
     finally:
         for group, last, value in reversed(before):
             group[last] = value
+
+
+def _check_tied(given: dict[str, Any], own: dict[str, Any]) -> None:
+    """ValueError for several values of one tensor, which has several names."""
+    names: dict[int, list[str]] = {}
+    for name, tensor in own.items():
+        names.setdefault(id(tensor), []).append(name)
+    for tied in names.values():
+        if len({id(given[name]) for name in tied if name in given}) > 1:
+            raise value_error(
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. "
+                "Consider using tie_weights=False"
+            )
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

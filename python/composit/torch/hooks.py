@@ -14,10 +14,15 @@ hook_points_exist = [False]  # whether a tensor that is no leaf ever had a hook
 
 
 class RemovableHandle:
-    """Removes a hook."""
+    """Removes a hook, and its number from `marks`, which say how it is called."""
 
-    def __init__(self, hooks: dict[int, Any], hook: Any, is_first: bool = False) -> None:
-        self._hooks, self._id = hooks, next(_numbers)
+    def __init__(
+        self, hooks: dict[int, Any], hook: Any, is_first: bool = False,
+        marks: tuple[dict[int, bool], ...] = (),
+    ) -> None:  # fmt: skip
+        self._hooks, self._id, self._marks = hooks, next(_numbers), marks
+        for mark in marks:
+            mark[self._id] = True
         before = dict(hooks) if is_first else {}
         if is_first:
             hooks.clear()
@@ -26,7 +31,8 @@ class RemovableHandle:
 
     def remove(self) -> None:
         """The hook is not called any more."""
-        self._hooks.pop(self._id, None)
+        for held in (self._hooks, *self._marks):
+            held.pop(self._id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

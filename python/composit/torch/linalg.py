@@ -10,6 +10,7 @@ from composit import numpy as cnp
 from composit._linear_algebra_error import LinAlgError as LinAlgError
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
+from composit.torch import parts
 from composit.torch.calling import define
 from composit.torch.named_results import pair
 
@@ -303,7 +304,9 @@ def _vector_norm(
 
 
 def __getattr__(name: str) -> Any:
-    """What is not built says so."""
+    """What loads when it is first used; what is not built says so."""
+    if name in ("ldl_factor", "ldl_factor_ex", "ldl_solve"):
+        return getattr(parts.load("ldl"), name)
     raise AttributeError(
         f"composit.torch.linalg.{name} is not built yet; docs/torch.md lists what is."
     )

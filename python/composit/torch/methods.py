@@ -95,11 +95,13 @@ def _check_steps(index: Any) -> None:
 
 
 def _as_places(index: Any) -> Any:
-    """Tensors without dimensions as integers, so that they index as integers do."""
+    """Tensors without dimensions as integers, so that they index as integers do; those that a
+    trace has no values of index as they are."""
     if isinstance(index, tuple):
         return tuple(_as_places(part) for part in index)
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype.name != "bool":
-        return index.item()
+        is_traced = index._has_lazy and not index._lazy.has_value()
+        return index if is_traced else index.item()
     if isinstance(index, np.ndarray):
         return calling.functions["from_numpy"](index)
     return index

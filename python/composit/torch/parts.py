@@ -20,9 +20,10 @@ _elsewhere = {
         "dropout", "flatten", "fold", "instancenorm", "linear", "loss", "normalization", "padding",
         "pixelshuffle", "pooling", "rnn", "sparse", "upsampling",
     )},
-    "nn.modules.module": "nn.module", "nn.utils.clip_grad": "nn.utils",
-    "nn.utils.convert_parameters": "nn.utils", "nn.utils.stateless": "func",
-    "nn.parallel.data_parallel": "nn.parallel", "autograd.variable": "autograd",
+    "nn.modules.module": "nn.module",
+    "nn.utils.stateless": "func",
+    "nn.parallel.data_parallel": "nn.parallel", "nn.parallel.scatter_gather": "nn.parallel.pieces",
+    "autograd.variable": "autograd",
     "cuda.amp.grad_scaler": "cuda.amp", "cuda.amp.autocast_mode": "cuda.amp",
     "utils.data.dataloader": "utils.data", "utils.data.dataset": "utils.data",
     "utils.data.sampler": "utils.data", "utils.data._utils.collate": "utils.data.collating",
@@ -45,9 +46,10 @@ _elsewhere = {
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
     "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
-    "monitor", "mtia", "nested", "onnx", "overrides", "package", "profiler", "quantization", "xpu", "utils.benchmark",
-    "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo", "utils.mobile_optimizer", "utils.flop_counter",
-    "nn.quantized", "nn.qat", "nn.intrinsic", "nn.quantizable", "nn.attention.flex_attention",
+    "monitor", "mtia", "nested", "onnx", "overrides", "package", "profiler", "quantization", "xpu",
+    "utils.benchmark", "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo",
+    "utils.mobile_optimizer", "utils.flop_counter", "nn.quantized", "nn.qat", "nn.intrinsic",
+    "nn.quantizable",
     "autograd.profiler", "autograd.graph",
 )  # fmt: skip
 

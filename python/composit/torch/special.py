@@ -25,7 +25,7 @@ for _name, _function in {
 }.items():  # fmt: skip
     globals()[_name] = calling.functions[_function]
 
-for _name in ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_k0",
+for _name in ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_k0",
               "modified_bessel_k1",
               "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
               "entr", "erfcx", "erfinv", "gammainc", "gammaincc", "i0", "i0e", "i1", "i1e",

@@ -373,10 +373,7 @@ def _clamp_max(self, max):
 
 @operator("isclose")
 def _isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if not tolerance >= 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
-    return cnp.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return _core.aten.isclose(self, other, rtol, atol, equal_nan)
 
 
 # ----- copies and dtypes

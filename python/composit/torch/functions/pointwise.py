@@ -258,7 +258,7 @@ def _allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
     """Whether all elements are close."""
-    return bool(cnp.all(cnp.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)))
+    return bool(cnp.all(_core.aten.isclose(input, other, rtol, atol, equal_nan)))
 
 
 def _copied(input: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit import numpy as cnp
+from composit._core import runtime_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import torch_function
-from composit.torch.given import constant
+
+_aten = _core.aten
 
 
 def _window(name: str, row: Any) -> None:
@@ -19,10 +19,12 @@ def _window(name: str, row: Any) -> None:
         layout: Any = None, device: Any = None, pin_memory: bool = False,
         requires_grad: bool = False, **options: Any,
     ) -> Any:  # fmt: skip
-        length = window_length + bool(periodic)
-        values = row(length, *args, **options) if window_length > 1 else np.ones(length)
+        if window_length < 0:
+            raise runtime_error(
+                f"{name} requires non-negative window_length, got window_length={window_length}"
+            )
         to = (dtype or dtypes.default()).numpy
-        made = calling.wrapped(constant(values[:window_length].astype(to)))
+        made = calling.wrapped(row(window_length, not periodic, to, *args, **options))
         return made.requires_grad_() if requires_grad else made
 
     function.__name__ = function.__qualname__ = name
@@ -30,15 +32,19 @@ def _window(name: str, row: Any) -> None:
     calling.functions[name] = function
 
 
-def _hamming(length: int, alpha: float = 0.54, beta: float = 0.46) -> Any:
-    return alpha - beta * np.cos(2 * np.pi * np.arange(length) / (length - 1))
+def _hamming(length: int, sym: bool, to: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
+    return _aten.general_cosine_window(length, [alpha, beta], sym, to)
 
 
-_window("bartlett_window", np.bartlett)
-_window("blackman_window", np.blackman)
-_window("hann_window", np.hanning)
+def _kaiser(length: int, sym: bool, to: Any, beta: float = 12.0) -> Any:
+    return _aten.kaiser_window(length, beta, sym, to)
+
+
+_window("bartlett_window", _aten.bartlett_window)
+_window("blackman_window", _aten.blackman_window)
+_window("hann_window", _aten.hann_window)
 _window("hamming_window", _hamming)
-_window("kaiser_window", lambda length, beta=12.0: np.kaiser(length, beta))
+_window("kaiser_window", _kaiser)
 
 
 @torch_function("stft")

@@ -146,6 +146,11 @@ def scaled_modified_bessel_k1(input: Array) -> Array:
     return _aten.modified_bessel_k(1, input, True)
 
 
+def airy_ai(input: Array) -> Array:
+    """Airy's function Ai; NaN at infinities."""
+    return _aten.airy_ai(input)
+
+
 def spherical_bessel_j0(input: Array) -> Array:
     """sin(x) / x"""
     return _aten.spherical_bessel_j0(input)

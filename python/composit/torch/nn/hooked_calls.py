@@ -21,17 +21,17 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _called(module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    for pre, with_kwargs in list(module._forward_pre_hooks.values()):
+    for number, pre in list(module._forward_pre_hooks.items()):
+        with_kwargs = number in module._forward_pre_hooks_with_kwargs
         args, kwargs = _before(module, pre, with_kwargs, args, kwargs)
     watch = None
     if module._backward_hooks or module._backward_pre_hooks:
         watch = Call(module)
         args = watch.entered(args)
     result = module.forward(*args, **kwargs)
-    for number, (hook, with_kwargs, _) in list(module._forward_hooks.items()):
+    for number, hook in list(module._forward_hooks.items()):
         called.add(number)
-        given = (module, args, kwargs, result) if with_kwargs else (module, args, result)
-        changed = hook(*given)
+        changed = hook(*_given(module, number, args, kwargs, result))
         result = result if changed is None else changed
     return result if watch is None else watch.left(result)
 
@@ -56,13 +56,22 @@ def _before(
     return changed
 
 
+def _given(
+    module: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> tuple[Any, ...]:
+    """What a hook after the call is called with."""
+    if number in module._forward_hooks_with_kwargs:
+        return module, args, kwargs, result
+    return module, args, result
+
+
 def _call_always(
     module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    for number, (hook, with_kwargs, is_always) in list(module._forward_hooks.items()):
-        if is_always and number not in called:
+    for number, hook in list(module._forward_hooks.items()):
+        if number in module._forward_hooks_always_called and number not in called:
             try:
-                hook(*((module, args, kwargs, None) if with_kwargs else (module, args, None)))
+                hook(*_given(module, number, args, kwargs, None))
             except Exception as error:
                 warnings.warn(
                     "module forward hook with ``always_call=True`` raised an exception that was "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import composit._core as _core
-from composit._core import not_implemented
+from composit._core import type_error, value_error
 from composit.torch import calling
 from composit.torch.calling import torch_function
 
@@ -57,17 +58,50 @@ def triplet_margin_with_distance_loss(
 calling.neural["triplet_margin_with_distance_loss"] = triplet_margin_with_distance_loss
 
 
+@dataclasses.dataclass(slots=True, frozen=True)
+class LinearCrossEntropyOptions:
+    """How PyTorch cuts the product of linear_cross_entropy into pieces: that many rows at once, or
+    a number by a method ("auto", "aspect_ratio", "aspect_ratio:N"), and what it computes in which
+    dtype. Here the options change no value: the product is planned. ValueError for others."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
+
+    def __post_init__(self) -> None:
+        if self.acc_policy not in ("auto", "accurate", "balanced", "compact"):
+            raise value_error(f"invalid acc_policy: {self.acc_policy!r}")
+        if self.chunking_method not in (None, "auto"):
+            name, colon, factor = str(self.chunking_method).partition(":")
+            is_factor = factor.isdigit() and int(factor) > 0
+            if name != "aspect_ratio" or (colon and not is_factor):
+                raise value_error(f"invalid chunking_method: {self.chunking_method!r}")
+        rows = self.batch_chunk_size
+        if rows is not None and not (isinstance(rows, int) and rows > 0):
+            raise value_error(f"batch_chunk_size must be positive int or None, got {rows!r}")
+        names = ("float16", "bfloat16", "float32", "float64")
+        if self.acc_dtype is not None and getattr(self.acc_dtype, "name", None) not in names:
+            raise value_error(
+                "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, "
+                f"torch.float64}}, got {self.acc_dtype!r}. Pass acc_dtype=None to let the op pick "
+                "automatically."
+            )
+
+
 def linear_cross_entropy(
     input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
     reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Any:  # fmt: skip
     """cross_entropy of input @ linear_weight^T + linear_bias; weights are (classes, …, in), where
-    dimensions between are the loss's own. options, which say how PyTorch cuts the product into
-    pieces, are refused."""
-    if options is not None:
-        raise not_implemented(
-            "linear_cross_entropy: options are not built; composit plans the product."
+    dimensions between are the loss's own. `options`, LinearCrossEntropyOptions, change no
+    value."""
+    if options is not None and not isinstance(options, LinearCrossEntropyOptions):
+        raise type_error(
+            f"linear_cross_entropy: options are {options!r}. LinearCrossEntropyOptions, or None, "
+            "are required."
         )
     outer = tuple(linear_weight.shape[:-1])
     flat = linear_weight.reshape(-1, linear_weight.shape[-1])

@@ -63,6 +63,8 @@ class Module:
         self.__dict__.update(
             training=True, _parameters={}, _buffers={}, _modules={},
             _non_persistent_buffers_set=set(), _forward_hooks={}, _forward_pre_hooks={},
+            _forward_hooks_with_kwargs={}, _forward_hooks_always_called={},
+            _forward_pre_hooks_with_kwargs={},
             _backward_hooks={}, _backward_pre_hooks={}, _state_dict_hooks={},
             _state_dict_pre_hooks={}, _load_state_dict_pre_hooks={},
             _load_state_dict_post_hooks={},
@@ -341,7 +343,7 @@ class Module:
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """All its tensors anew, of zeros, on a device; None: where they lie."""
-        return self._apply(lambda x: (x * 0).to(device=device), recurse)
+        return self._apply(lambda x: x.new_zeros(tuple(x.shape), device=device), recurse)
 
     def share_memory(self) -> Any:
         """Itself: processes get copies of what is sent to them."""
@@ -447,13 +449,16 @@ class Module:
     ) -> Any:  # fmt: skip
         """Calls hook(module, arguments, result) after each call; what it returns is the result.
         With always_call also after an exception, with None for the result."""
-        return _Handle(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
+        marks = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        marks += [self._forward_hooks_always_called] if always_call else []
+        return _Handle(self._forward_hooks, hook, prepend, tuple(marks))
 
     def register_forward_pre_hook(
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
     ) -> Any:
         """Calls hook(module, arguments) before each call; what it returns are the arguments."""
-        return _Handle(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+        marks = (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
+        return _Handle(self._forward_pre_hooks, hook, prepend, marks)
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Calls hook(module, grad_input, grad_output) when the gradients of a call's arguments are

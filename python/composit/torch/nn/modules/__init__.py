@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit.torch import parts, places
+from composit.torch.nn.module import Module as Module
 from composit.torch.nn.modules import (
     activations,
     attention,

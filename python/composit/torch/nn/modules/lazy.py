@@ -6,40 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import runtime_error
-from composit.torch.calling import functions
 from composit.torch.nn.modules import convolutions, normalisation, plain
-from composit.torch.nn.parameter import Buffer, Parameter
+from composit.torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 __all__ = ["UninitializedBuffer", "UninitializedParameter"]
-
-
-class UninitializedParameter(Parameter):
-    """A parameter whose shape is not known yet."""
-
-    is_uninitialized = True
-
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
-        super().__init__(functions["zeros"](0), requires_grad)
-
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Gives it a shape; it is an ordinary parameter of zeros then."""
-        object.__setattr__(self, "__class__", Parameter)
-        self.data = functions["zeros"](tuple(shape), device=device or self.device)
-
-    def __repr__(self) -> str:
-        return "<UninitializedParameter>"
-
-
-class UninitializedBuffer(Buffer):
-    """A buffer whose shape is not known yet."""
-
-    is_uninitialized = True
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        super().__init__(functions["zeros"](0))
-
-    def __repr__(self) -> str:
-        return "<UninitializedBuffer>"
 
 
 def _lazy(kind: Any, count: Any, place: int, ndim: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
 from composit.torch import calling
 from composit.torch.nn import checked_values, losses
@@ -124,6 +125,19 @@ class NLLLoss(_Weighted):
         })  # fmt: skip
 
 
+class NLLLoss2d(NLLLoss):
+    """NLLLoss, whose old name for images this is. Deprecated in PyTorch."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in "
+            "replacement and see https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more "
+            "details.",
+            FutureWarning, stacklevel=2,
+        )  # fmt: skip
+        super().__init__(*args, **kwargs)
+
+
 class BCELoss(_Weighted):
     """The cross entropy of probabilities."""
 
@@ -208,6 +222,6 @@ __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
     "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
     "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
-    "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit._core import value_error
 from composit.torch import calling
 from composit.torch.nn import self_normalising
@@ -15,8 +16,18 @@ assert self_normalising  # it fills the table that is read here
 _batch_norm = calling.neural["batch_norm"]
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "LocalResponseNorm", "RMSNorm", "SyncBatchNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "CrossMapLRN2d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "RMSNorm",
+    "SyncBatchNorm",
 ]  # fmt: skip
 
 
@@ -297,3 +308,29 @@ LocalResponseNorm = module_of(
     "LocalResponseNorm", "local_response_norm", "size, alpha=0.0001, beta=0.75, k=1.0",
     doc="Divided by a power of the mean square of neighbouring channels.",
 )  # fmt: skip
+
+
+def _cross_map_lrn(input: Any, size: int, alpha: float, beta: float, k: float) -> Any:
+    return _core.aten.cross_map_lrn(input, size, alpha, beta, k)
+
+
+_over_channels = calling.define(
+    _cross_map_lrn, "cross_map_lrn2d", is_function=False, is_method=False
+)
+
+
+class CrossMapLRN2d(Module):
+    """Divided by a power of the mean square of neighbouring channels, as the first library of
+    PyTorch's name had it: the first channel stays among the neighbours of all behind it."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Any) -> Any:
+        """The normalised images."""
+        return _over_channels(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -9,13 +9,14 @@ from composit._core import runtime_error, value_error
 from composit.torch import calling
 from composit.torch.named_results import pair
 from composit.torch.nn import fractional
+from composit.torch.nn.losses import LinearCrossEntropyOptions
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.containers import ModuleList, Sequential
 from composit.torch.nn.modules.plain import Linear
 
 assert fractional
 __all__ = ["AdaptiveLogSoftmaxWithLoss", "FractionalMaxPool2d", "FractionalMaxPool3d",
-           "LinearCrossEntropyLoss"]  # fmt: skip
+           "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]  # fmt: skip
 
 
 class _FractionalMaxPool(Module):

@@ -6,8 +6,10 @@ from typing import Any
 
 from composit._core import runtime_error
 from composit.torch.nn.module import Module
+from composit.torch.nn.parallel.pieces import gather, parallel_apply, replicate, scatter
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply",
+           "replicate", "scatter"]  # fmt: skip
 
 
 class DataParallel(Module):

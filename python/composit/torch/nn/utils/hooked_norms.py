@@ -29,7 +29,7 @@ class _WeightNorm:
 
 def _found(module: Any, kind: Any, name: str) -> Any:
     """(the hook's number, the hook) of a weight; None where there is none."""
-    for number, (hook, _) in module._forward_pre_hooks.items():
+    for number, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:
             return number, hook
     return None

@@ -1,11 +1,14 @@
-"""torch.nn.utils.parametrizations: weights of a length and a direction, and of spectral norm 1."""
+"""torch.nn.utils.parametrizations: weights of a length and a direction, of spectral norm 1, and
+orthogonal ones (composit/aten/orthogonal.h)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from composit._core import value_error
-from composit.torch.calling import functions, neural
+import composit._core as _core
+from composit._core import not_implemented, value_error
+from composit.torch import dtypes
+from composit.torch.calling import TensorBase, define, functions, neural
 from composit.torch.nn.module import Module
 from composit.torch.nn.utils.parametrize import register_parametrization
 from composit.torch.tape import no_grad
@@ -96,3 +99,107 @@ def spectral_norm(
         dim = 1 if kind.startswith("ConvTranspose") else 0
     made = _SpectralNorm(weight, n_power_iterations, dim, eps)
     return register_parametrization(module, name, made)
+
+
+def _orthogonal_of(x: Any, orthogonal_map: str) -> Any:
+    return _core.aten.orthogonal(x, orthogonal_map)
+
+
+def _householder_form(q: Any) -> Any:
+    return _core.aten.householder_form(q)
+
+
+def _nearest_orthogonal(a: Any) -> Any:
+    return _core.aten.nearest_orthogonal(a)
+
+
+_here: dict[str, Any] = {"is_function": False, "is_method": False}
+orthogonal_of = define(_orthogonal_of, "orthogonal", **_here)
+householder_form = define(_householder_form, "householder_form", **_here)
+nearest_orthogonal = define(_nearest_orthogonal, "nearest_orthogonal", **_here)
+
+
+class _Orthogonal(Module):
+    """A matrix, or a batch of them, whose shorter side's vectors are orthonormal. With a `base` the
+    result is the base times the map's, so that the map begins at the identity."""
+
+    base: Any
+
+    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise value_error("The householder parametrization does not support complex tensors.")
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X: Any) -> Any:
+        """The orthogonal matrix."""
+        is_wide = X.size(-2) < X.size(-1)
+        made = orthogonal_of(X.mT if is_wide else X, self.orthogonal_map)
+        if "base" in self._buffers:
+            made = self.base @ made
+        return made.mT if is_wide else made
+
+    @no_grad()
+    def right_inverse(self, Q: Any) -> Any:
+        """What gives Q, or the orthogonal matrix of its QR factors."""
+        if Q.shape != self.shape:
+            raise value_error(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. "
+                f"Got a tensor of shape {Q.shape}."
+            )
+        is_wide = Q.size(-2) < Q.size(-1)
+        tall = Q.mT if is_wide else Q
+        if "base" not in self._buffers:
+            if self.orthogonal_map != "householder":
+                raise not_implemented(
+                    "It is not possible to assign to the matrix exponential "
+                    "or the Cayley parametrizations when use_trivialization=False."
+                )
+            made = householder_form(tall)
+            return made.mT if is_wide else made
+        n, k = tall.shape[-2:]
+        if n != k:
+            rest = functions["randn"](*tall.shape[:-2], n, n - k, dtype=Q.dtype, device=Q.device)
+            self.base = nearest_orthogonal(functions["cat"]([tall, rest], -1))
+        else:
+            self.base = tall.clone() if _is_orthogonal(tall) else nearest_orthogonal(tall)
+        # The maps have the identity here, Householder's by the signs of its diagonal.
+        return -functions["eye"](*Q.shape[-2:], dtype=Q.dtype, device=Q.device).expand(Q.shape)
+
+
+def _is_orthogonal(q: Any) -> bool:
+    eps = 10.0 * q.size(-2) * dtypes.finfo(q.dtype).eps
+    one = functions["eye"](q.size(-1), dtype=q.dtype, device=q.device)
+    return functions["allclose"](q.mH @ q, one, atol=eps)
+
+
+_maps = ("matrix_exp", "cayley", "householder")
+
+
+def orthogonal(
+    module: Any, name: str = "weight", orthogonal_map: str | None = None, *,
+    use_trivialization: bool = True,
+) -> Any:  # fmt: skip
+    """The weight as an orthogonal (unitary) matrix, by "matrix_exp", "cayley" or "householder";
+    unless given, the first of square and complex ones, the last of others. use_trivialization keeps
+    the matrix that there was as a buffer. ValueError: what is no matrix, or another map."""
+    weight = getattr(module, name, None)
+    if not isinstance(weight, TensorBase):
+        raise value_error(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    of: Any = weight
+    if of.ndim < 2:
+        raise value_error(
+            f"Expected a matrix or batch of matrices. Got a tensor of {of.ndim} dimensions."
+        )
+    if orthogonal_map is None:
+        is_square = of.size(-2) == of.size(-1)
+        orthogonal_map = "matrix_exp" if is_square or of.is_complex() else "householder"
+    if orthogonal_map not in _maps:
+        raise value_error(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
+        )
+    made = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return register_parametrization(module, name, made, unsafe=True)

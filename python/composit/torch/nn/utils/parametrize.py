@@ -4,7 +4,7 @@ read."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from composit._core import runtime_error, value_error
@@ -37,7 +37,9 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    new = module.right_inverse(new)
+                    # Where there is none the map begins at what there was.
+                    with suppress(NotImplementedError):
+                        new = module.right_inverse(new)
         self.is_tensor = isinstance(new, TensorBase)
         self.ntensors = 1 if self.is_tensor else len(new)
         kind = Parameter if isinstance(original, Parameter) else Buffer
@@ -207,3 +209,27 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         delattr(module, "parametrizations")
         object.__setattr__(module, "__class__", type(module)._parametrized_from)
     return module
+
+
+def type_before_parametrizations(module: Any) -> type:
+    """The class that a module had before its tensors were parametrised."""
+    return type(module)._parametrized_from if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(
+    from_module: Any, to_module: Any, tensor_name: str | None = None
+) -> Any:
+    """Gives a module the parametrisations of another one's tensors, or of one of them, and what
+    they are computed from; the module."""
+    if not is_parametrized(from_module):
+        return to_module
+    names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
+    for name in names:
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        held = from_module.parametrizations[name]
+        for parametrization in held:
+            register_parametrization(to_module, name, parametrization)
+        for part in held._names():
+            setattr(to_module.parametrizations[name], part, getattr(held, part))
+    return to_module

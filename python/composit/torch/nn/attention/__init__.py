@@ -1,5 +1,5 @@
 """multi_head_attention_forward: attention by several heads as one function of weights; the choice
-of an implementation of attention, of which there is one."""
+of an implementation of attention, of which there is one. flex_attention loads when it is used."""
 
 from __future__ import annotations
 
@@ -133,3 +133,20 @@ def multi_head_attention_forward(
 
 
 calling.neural.update(multi_head_attention_forward=multi_head_attention_forward)
+
+
+# PyTorch warns why it takes no kernel of its own where this is set; here none is chosen.
+WARN_FOR_UNFUSED_KERNELS = False
+_implementations = (
+    "activate_flash_attention_impl", "current_flash_attention_impl", "list_flash_attention_impls",
+    "register_flash_attention_impl", "restore_flash_attention_impl",
+)  # fmt: skip
+__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel", *_implementations]
+_part = parts.getter(__name__, ("flex_attention",))
+
+
+def __getattr__(name: str) -> Any:
+    """What loads when it is first used."""
+    if name in _implementations:
+        return getattr(parts.load("nn.attention.implementations"), name)
+    return _part(name)

@@ -1,0 +1,81 @@
+// Closeness and differences as graphs, of which a comparison evaluates what its message says.
+#include "composit/aten/comparing.h"
+
+#include "composit/aten/dtypes.h"
+#include "composit/aten/rows.h"
+#include "composit/base/error.h"
+#include "composit/base/text.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+namespace composit::aten {
+namespace {
+
+Tensor either(const Tensor& a, const Tensor& b) { return numpy::apply("logical_or", {a, b}); }
+Tensor both(const Tensor& a, const Tensor& b) { return numpy::apply("logical_and", {a, b}); }
+Tensor is_nan(const Tensor& x) { return numpy::apply("isnan", {x}); }
+
+int64_t integer_of(const Tensor& x) {
+    return numpy::concrete("assert_close", "the place of a difference", x).data_as<int64_t>()[0];
+}
+
+// The position of a place of the flattened tensor.
+Shape position_of(int64_t place, const Shape& shape) {
+    Shape position(shape.size());
+    for (size_t i = shape.size(); i-- > 0;) {
+        position[i] = place % shape[i];
+        place /= shape[i];
+    }
+    return position;
+}
+
+}  // namespace
+
+Tensor isclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
+    user_check<RuntimeError>(rtol >= 0, "rtol must be greater than or equal to zero, but got ",
+                             number_text(rtol));
+    user_check<RuntimeError>(atol >= 0, "atol must be greater than or equal to zero, but got ",
+                             number_text(atol));
+    Tensor close = rows::equal(x, y);
+    if (equal_nan && ir::is_inexact(x.dtype())) close = either(close, both(is_nan(x), is_nan(y)));
+    if (rtol == 0 && atol == 0) return close;
+    const Tensor number = x.dtype() == DType::boolean ? floating(x) : x, other = floating(y);
+    const std::vector<Tensor> pair = together({number, other});
+    const Tensor error = rows::abs(pair[0] - pair[1]);
+    const Tensor allowed = atol + rows::abs(rtol * other);
+    const Tensor near = numpy::apply("less_equal", {error, allowed});
+    return either(close, both(numpy::apply("isfinite", {error}), near));
+}
+
+std::optional<Mismatch> mismatch(const Tensor& actual, const Tensor& expected, double rtol,
+                                 double atol, bool equal_nan) {
+    const Tensor matches = isclose(actual, expected, rtol, atol, equal_nan);
+    if (numpy::truth("assert_close", numpy::all(matches), "isclose")) return std::nullopt;
+    const Tensor close = numpy::reshape(matches, {-1});
+    const auto flat = [&](const Tensor& x) {
+        const Tensor row = numpy::reshape(x, {-1});
+        return ir::is_inexact(x.dtype()) ? row : ops::astype(row, DType::int64);
+    };
+    const Tensor a = flat(actual), b = flat(expected);
+    const auto of_mismatches = [&](const Tensor& x) {
+        return rows::where(close, rows::zero_of(x), x);
+    };
+    const Tensor absolute = of_mismatches(rows::abs(a - b));
+    const std::vector<Tensor> floats = together_as_floats({absolute, rows::abs(b)});
+    const Tensor relative = of_mismatches(floats[0] / floats[1]);
+    const auto greatest = [&](const Tensor& x, Tensor& value, Shape& at) {
+        const int64_t place = integer_of(numpy::argmax(x, 0));
+        value = numpy::get_item(x, {place});
+        at = position_of(place, actual.shape());
+    };
+    Mismatch found{.count = close.size() - integer_of(numpy::count_nonzero(close)),
+                   .size = close.size(),
+                   .first = position_of(integer_of(numpy::argmin(close, 0)), actual.shape())};
+    greatest(absolute, found.absolute, found.absolute_at);
+    greatest(relative, found.relative, found.relative_at);
+    return found;
+}
+
+}  // namespace composit::aten

@@ -1,0 +1,5 @@
+"""torch.signal: windows of signals."""
+
+from composit.torch.signal import windows
+
+__all__ = ["windows"]
