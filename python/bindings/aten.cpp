@@ -4,6 +4,7 @@
 namespace composit::python {
 
 void bind_aten(nanobind::module_& module) {
+    bind_aten_distributions(module);
     bind_aten_images(module);
     bind_aten_losses(module);
     bind_aten_optimizers(module);

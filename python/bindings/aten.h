@@ -6,6 +6,7 @@
 namespace composit::python {
 
 void bind_aten(nanobind::module_& module);  // all of it
+void bind_aten_distributions(nanobind::module_& module);
 void bind_aten_images(nanobind::module_& module);
 void bind_aten_losses(nanobind::module_& module);
 void bind_aten_optimizers(nanobind::module_& module);
