@@ -109,6 +109,27 @@ double epsilon_of(DType dtype) {
     }
 }
 
+double least_normal(DType dtype) {
+    switch (ir::real_part_of(dtype)) {
+        case DType::float16: return 0x1p-14;
+        case DType::bfloat16: return 0x1p-126;
+        case DType::float32: return std::numeric_limits<float>::min();
+        case DType::float64: return std::numeric_limits<double>::min();
+        default:
+            fail<TypeError>("least_normal: ", dtype, " is given. A floating dtype is required.");
+    }
+}
+
+double lowest(DType dtype) {
+    switch (ir::real_part_of(dtype)) {
+        case DType::float16: return -65504;
+        case DType::bfloat16: return -0x1.FEp127;
+        case DType::float32: return std::numeric_limits<float>::lowest();
+        case DType::float64: return std::numeric_limits<double>::lowest();
+        default: fail<TypeError>("lowest: ", dtype, " is given. A floating dtype is required.");
+    }
+}
+
 Tensor widened(const Tensor& x) {
     return x && ir::is_half(x.dtype()) ? ops::astype(x, DType::float32) : x;
 }

@@ -34,6 +34,10 @@ void set_default_dtype(DType dtype);
 // The distance from 1 to the next number of a floating dtype.
 [[nodiscard]] double epsilon_of(DType dtype);
 
+// The least normal number of a floating dtype, and the least of all.
+[[nodiscard]] double least_normal(DType dtype);
+[[nodiscard]] double lowest(DType dtype);
+
 // Floats of 16 bits in float32, in which PyTorch computes sums that would be too large for them;
 // all else, none too, as it is.
 [[nodiscard]] Tensor widened(const Tensor& x);

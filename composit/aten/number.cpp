@@ -1,6 +1,8 @@
 // Arithmetic of numbers that may be tensors.
 #include "composit/aten/number.h"
 
+#include "composit/base/error.h"
+#include "composit/base/text.h"
 #include "composit/execute/execute.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -44,6 +46,12 @@ Number operator/(const Number& a, const Number& b) {
 Number power(const Number& base, double exponent) {
     if (base.is_known()) return std::pow(base.value(), exponent);
     return numpy::raised(base.operand(), exponent);
+}
+
+std::string text_of(const Number& number) {
+    user_check(number.is_known(), "text_of: a tensor is given. A known number is required.");
+    if (number.is_whole()) return std::to_string(static_cast<int64_t>(number.value()));
+    return number_text(number.value());
 }
 
 }  // namespace composit::aten

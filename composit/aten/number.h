@@ -37,6 +37,8 @@ class Number {
     bool is_whole_ = false;
     Tensor tensor_;
 };
+// A known number as Python shows it: "1", "0.5". ValueError for a tensor.
+[[nodiscard]] std::string text_of(const Number& number);
 using Numbers = std::vector<Number>;
 
 [[nodiscard]] Number operator+(const Number& a, const Number& b);

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace composit::aten {
@@ -132,6 +133,16 @@ struct MuonOptions {
 // Of matrices: the momentum's nearest orthogonal matrix, about, by steps of Newton and Schulz in
 // bfloat16 (Jordan 2024). Keeps momentum_buffer.
 [[nodiscard]] Rule muon(const MuonOptions& options = {});
+
+// ----- options
+
+// Options by torch.optim's names; "betas[0]" is the first of a pair.
+using Options = std::map<std::string, Number, std::less<>>;
+// What the constructor of torch.optim's class requires: ValueError, PyTorch's words, for an option
+// out of its bounds. Classes have their names in small letters: "sgd", "adam", "nadam", "radam",
+// "adamax", "sparseadam", "rmsprop", "adagrad", "adadelta", "rprop", "asgd", "adafactor", "muon",
+// "lbfgs". Tensors, and options that are left out, are not looked at.
+void check_optimizer_options(std::string_view optimizer, const Options& options);
 
 // ----- training in C++
 

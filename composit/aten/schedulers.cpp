@@ -98,8 +98,16 @@ Number cosine_point(const Number& base, double eta_min, double current, double p
     return eta_min + (base - eta_min) * height;
 }
 
-Restart restart_at(double epoch, double t_0, double t_mult) {
-    Restart made{epoch, t_0};
+void check_restarts(const Number& t_0, const Number& t_mult) {
+    user_check(t_0.is_whole() && t_0.value() > 0, "Expected positive integer T_0, but got ",
+               text_of(t_0));
+    user_check(t_mult.is_whole() && t_mult.value() >= 1, "Expected integer T_mult >= 1, but got ",
+               text_of(t_mult));
+}
+
+Restart restart_at(const Number& epoch, double t_0, double t_mult) {
+    user_check(epoch.value() >= 0, "Expected non-negative epoch, but got ", text_of(epoch));
+    Restart made{epoch.value(), t_0};
     while (made.current >= made.period) {
         made.current -= made.period;
         made.period *= t_mult;
@@ -118,8 +126,31 @@ Number annealed(const Number& start, const Number& end, double share, bool is_co
     return (end - start) * share + start;
 }
 
-std::vector<CyclePart> one_cycle(int64_t total_steps, double pct_start, bool three_phase) {
+int64_t cycle_steps(const std::optional<Number>& total_steps, const std::optional<Number>& epochs,
+                    const std::optional<Number>& steps_per_epoch) {
+    const auto checked = [](std::string_view name, const Number& number) {
+        user_check(number.is_whole() && number.value() > 0, "Expected positive integer ", name,
+                   ", but got ", text_of(number));
+        return static_cast<int64_t>(number.value());
+    };
+    if (total_steps) return checked("total_steps", *total_steps);
+    user_check(epochs && steps_per_epoch,
+               "You must define either total_steps OR (epochs AND steps_per_epoch)");
+    const int64_t count = checked("epochs", *epochs);
+    return count * checked("steps_per_epoch", *steps_per_epoch);
+}
+
+bool is_cosine_strategy(std::string_view strategy) {
+    user_check(strategy == "cos" || strategy == "linear",
+               "anneal_strategy must be one of 'cos' or 'linear', instead got ", strategy);
+    return strategy == "cos";
+}
+
+std::vector<CyclePart> one_cycle(int64_t total_steps, const Number& part, bool three_phase) {
     using enum CycleRate;
+    const double pct_start = part.value();
+    user_check(!part.is_whole() && 0 <= pct_start && pct_start <= 1,
+               "Expected float between 0 and 1 pct_start, but got ", text_of(part));
     const auto steps = static_cast<double>(total_steps);
     const CyclePart rise = {pct_start * steps - 1, initial, largest, CycleMomentum::largest,
                             CycleMomentum::base};
@@ -149,6 +180,27 @@ double annealed_share(double step, double anneal_steps, bool is_cosine) {
     if (anneal_steps == 0 && step >= 0) return 1;
     const double share = std::clamp(step / std::max(1.0, anneal_steps), 0.0, 1.0);
     return is_cosine ? (1 - std::cos(std::numbers::pi * share)) / 2 : share;
+}
+
+double averaging_rate(double rate, double last, double share_before, double share) {
+    const double start =
+        share_before == 1 ? last : (rate - share_before * last) / (1 - share_before);
+    return last * share + start * (1 - share);
+}
+
+PlateauOptions plateau_options(double factor, std::string_view mode,
+                               std::string_view threshold_mode, double threshold) {
+    user_check(factor < 1, "Factor should be < 1.0.");
+    user_check(mode == "min" || mode == "max", "mode ", mode, " is unknown!");
+    user_check(threshold_mode == "rel" || threshold_mode == "abs", "threshold mode ",
+               threshold_mode, " is unknown!");
+    return {
+        .is_max = mode == "max", .is_absolute = threshold_mode == "abs", .threshold = threshold};
+}
+
+double reduced_rate(double rate, double factor, double least, double eps) {
+    const double reduced = std::max(rate * factor, least);
+    return rate - reduced > eps ? reduced : rate;
 }
 
 bool is_better(double metric, double best, const PlateauOptions& o) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -51,7 +52,11 @@ struct Schedule {
 struct Restart {
     double current, period;
 };
-[[nodiscard]] Restart restart_at(double epoch, double t_0, double t_mult);
+// ValueError, PyTorch's words, for a step below 0.
+[[nodiscard]] Restart restart_at(const Number& epoch, double t_0, double t_mult);
+// ValueError, PyTorch's words, unless periods are integers, the first one 1 at least and the
+// multiple, too.
+void check_restarts(const Number& t_0, const Number& t_mult);
 
 // How far from the lower rate to the higher one, 0 to 1, a step of CyclicLR is, and the number of
 // its cycle, 1 for the first.
@@ -71,9 +76,16 @@ struct CyclePart {
     CycleMomentum momentum_from, momentum_to;
 };
 // Up for pct_start of the steps and down for the rest; with three_phase down as it went up, then
-// below.
-[[nodiscard]] std::vector<CyclePart> one_cycle(int64_t total_steps, double pct_start = 0.3,
+// below. ValueError, PyTorch's words, unless pct_start is a float from 0 to 1.
+[[nodiscard]] std::vector<CyclePart> one_cycle(int64_t total_steps, const Number& pct_start = 0.3,
                                                bool three_phase = false);
+// How many steps there are: total_steps, or epochs times steps_per_epoch. ValueError, PyTorch's
+// words, where they are not given, or are no positive integers.
+[[nodiscard]] int64_t cycle_steps(const std::optional<Number>& total_steps,
+                                  const std::optional<Number>& epochs = {},
+                                  const std::optional<Number>& steps_per_epoch = {});
+// Whether "cos" is the strategy, not "linear". ValueError, PyTorch's words, for others.
+[[nodiscard]] bool is_cosine_strategy(std::string_view strategy);
 // The part that a step is in, and how far within it, from 0 to 1.
 struct CyclePosition {
     size_t part;
@@ -89,6 +101,8 @@ struct CyclePosition {
 // How far SWALR is from the rates there were to its own after so many steps, 0 to 1: along a
 // cosine, or a line. At once where there are none to go.
 [[nodiscard]] double annealed_share(double step, double anneal_steps, bool is_cosine);
+// The rate on the way from those there were to `last`, which was at one share and is at another.
+[[nodiscard]] double averaging_rate(double rate, double last, double share_before, double share);
 
 // What ReduceLROnPlateau has seen.
 struct Plateau {
@@ -100,6 +114,12 @@ struct PlateauOptions {
     double threshold = 1e-4;
     int64_t patience = 10, cooldown = 0;
 };
+// ValueError, PyTorch's words, unless the factor is below 1, the mode "min" or "max" and the
+// threshold's "rel" or "abs".
+[[nodiscard]] PlateauOptions plateau_options(double factor, std::string_view mode,
+                                             std::string_view threshold_mode, double threshold);
+// A rate times the factor, but not below the least; as it was where that is no more than eps less.
+[[nodiscard]] double reduced_rate(double rate, double factor, double least, double eps);
 // Whether a metric is better than the best one by more than the threshold.
 [[nodiscard]] bool is_better(double metric, double best, const PlateauOptions& options);
 // The metric of one more step: whether the rate is to be reduced. `seen` becomes what was seen.

@@ -6,6 +6,7 @@ namespace composit::python {
 void bind_aten(nanobind::module_& module) {
     bind_aten_block_masks(module);
     bind_aten_comparing(module);
+    bind_aten_distributions(module);
     bind_aten_images(module);
     bind_aten_ldl(module);
     bind_aten_losses(module);

@@ -8,6 +8,7 @@ namespace composit::python {
 void bind_aten(nanobind::module_& module);  // all of it
 void bind_aten_block_masks(nanobind::module_& module);
 void bind_aten_comparing(nanobind::module_& module);
+void bind_aten_distributions(nanobind::module_& module);
 void bind_aten_images(nanobind::module_& module);
 void bind_aten_ldl(nanobind::module_& module);
 void bind_aten_losses(nanobind::module_& module);

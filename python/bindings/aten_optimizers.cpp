@@ -5,6 +5,9 @@
 #include "composit/aten/optimizers.h"
 #include "flags.h"
 #include "location.h"
+#include "torch_objects.h"
+
+#include <nanobind/stl/string_view.h>
 
 #include <string>
 #include <unordered_map>
@@ -221,6 +224,23 @@ void bind_aten_optimizers(nb::module_& module) {
     rule("asgd", asgd);
     rule("adafactor", adafactor);
     rule("muon", muon);
+    module.def("check_optimizer_options", [](std::string_view optimizer, nb::dict group) {
+        aten::Options options;
+        const auto take = [&](std::string name, nb::handle value) {
+            if (PyNumber_Check(value.ptr()) && !is_tensor_of_torch(value) && !is_tensor(value))
+                options.emplace(std::move(name), step_number(value));
+        };
+        for (const auto& [name, value] : group) {
+            const auto text = nb::cast<std::string>(name);
+            if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr())) {
+                take(text, value);
+                continue;
+            }
+            for (size_t i = 0; i < nb::len(value); ++i)
+                take(text + "[" + std::to_string(i) + "]", value[i]);
+        }
+        aten::check_optimizer_options(optimizer, options);
+    });
     module.def(
         "strong_wolfe",
         [](nb::callable at, double first, double size, double loss, double slope) {

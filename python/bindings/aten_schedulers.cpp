@@ -5,6 +5,7 @@
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 namespace composit::python {
@@ -49,11 +50,35 @@ void bind_aten_schedulers(nb::module_& module) {
         return std::make_pair(point.height, static_cast<int64_t>(point.cycle));
     });
     // What each part ends with, and the names of what it goes between in a group of parameters.
-    module.def("one_cycle", [](int64_t total_steps, double pct_start, bool three_phase) {
+    module.def(
+        "cycle_steps",
+        [](nb::handle total, nb::handle epochs, nb::handle steps_per_epoch) {
+            const auto number = [](nb::handle given) -> std::optional<Number> {
+                if (given.is_none()) return {};
+                return step_number(given);
+            };
+            return aten::cycle_steps(number(total), number(epochs), number(steps_per_epoch));
+        },
+        nb::arg().none(), nb::arg().none(), nb::arg().none());
+    module.def("is_cosine_strategy", &aten::is_cosine_strategy);
+    module.def("check_restarts", [](nb::handle t_0, nb::handle t_mult) {
+        aten::check_restarts(step_number(t_0), step_number(t_mult));
+    });
+    module.def("averaging_rate", &aten::averaging_rate);
+    module.def("reduced_rate", &aten::reduced_rate);
+    // Whether the largest metric is the best, and whether thresholds are absolute.
+    module.def("plateau_options", [](double factor, std::string_view mode,
+                                     std::string_view threshold_mode, double threshold) {
+        const aten::PlateauOptions made =
+            aten::plateau_options(factor, mode, threshold_mode, threshold);
+        return nb::make_tuple(made.is_max, made.is_absolute, made.threshold);
+    });
+    module.def("one_cycle", [](int64_t total_steps, nb::handle pct_start, bool three_phase) {
         constexpr const char* rates[] = {"initial_lr", "max_lr", "min_lr"};
         constexpr const char* momenta[] = {"base_momentum", "max_momentum"};
         nb::list parts;
-        for (const aten::CyclePart& part : aten::one_cycle(total_steps, pct_start, three_phase))
+        for (const aten::CyclePart& part :
+             aten::one_cycle(total_steps, step_number(pct_start), three_phase))
             parts.append(nb::make_tuple(part.end, rates[static_cast<size_t>(part.from)],
                                         rates[static_cast<size_t>(part.to)],
                                         momenta[static_cast<size_t>(part.momentum_from)],
@@ -69,7 +94,7 @@ void bind_aten_schedulers(nb::module_& module) {
     module.def("cycle_scale", &aten::cycle_scale);
     module.def("annealed_share", &aten::annealed_share);
     module.def("restart_at", [](nb::handle epoch, double t_0, double t_mult) -> nb::tuple {
-        const aten::Restart made = aten::restart_at(number_from(epoch), t_0, t_mult);
+        const aten::Restart made = aten::restart_at(step_number(epoch), t_0, t_mult);
         if (!PyLong_Check(epoch.ptr())) return nb::make_tuple(made.current, made.period);
         return nb::make_tuple(static_cast<int64_t>(made.current),
                               static_cast<int64_t>(made.period));

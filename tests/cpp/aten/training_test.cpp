@@ -51,6 +51,36 @@ double loss_after(const aten::Rule& rule, double rate, int steps) {
     return number(line.loss(optimizer.parameters()));
 }
 
+TEST(aten_training, options_have_bounds) {
+    const auto message = [](const char* optimizer, const aten::Options& options) -> std::string {
+        try {
+            aten::check_optimizer_options(optimizer, options);
+        } catch (const ValueError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(message("adam", {{"lr", 1e-3}, {"betas[0]", 0.9}, {"betas[1]", 0.999}}), "");
+    EXPECT_EQ(message("adam", {{"lr", -1}}), "Invalid learning rate: -1");
+    EXPECT_EQ(message("adam", {{"betas[1]", 1.0}}), "Invalid beta parameter at index 1: 1.0");
+    EXPECT_EQ(message("rprop", {{"etas[0]", 0.5}, {"etas[1]", 0.9}}),
+              "Invalid eta values: 0.5, 0.9");
+    EXPECT_EQ(message("asgd", {{"alpha", -1}}), "");  // PyTorch looks at RMSprop's
+}
+
+TEST(aten_training, cycles_are_of_positive_lengths) {
+    EXPECT_EQ(aten::cycle_steps({}, 3, 4), 12);
+    EXPECT_THROW((void)aten::cycle_steps({}, 3), ValueError);
+    EXPECT_THROW((void)aten::cycle_steps(2.5), ValueError);
+    EXPECT_THROW((void)aten::one_cycle(10, 1.5), ValueError);
+    EXPECT_THROW((void)aten::restart_at(-1, 2, 1), ValueError);
+    EXPECT_THROW(aten::check_restarts(0, 1), ValueError);
+    EXPECT_EQ(aten::reduced_rate(0.1, 0.5, 0, 1e-8), 0.05);
+    EXPECT_EQ(aten::reduced_rate(0.1, 0.5, 0.1, 1e-8), 0.1);
+    EXPECT_EQ(aten::averaging_rate(0.1, 0.05, 0, 1), 0.05);
+    EXPECT_THROW((void)aten::plateau_options(1, "min", "rel", 0), ValueError);
+}
+
 TEST(aten_training, fits_a_line) {
     EXPECT_LT(loss_after(aten::adam(), 0.1, 300), 1e-3);
     EXPECT_LT(loss_after(aten::sgd({.momentum = 0.9}), 0.02, 200), 1e-3);

@@ -10,20 +10,22 @@ from composit.torch import dtypes
 from composit.torch.distributions import constraints
 from composit.torch.distributions.discrete import Binomial, _one_of
 from composit.torch.distributions.distribution import Distribution
+from composit.torch.distributions.formulas import formula
 from composit.torch.distributions.utils import (
-    broadcast_all,
     lazy_property,
-    logits_to_probs,
     neural,
-    probs_to_logits,
     torch,
 )
 from composit.torch.dtypes import Size
 from composit.torch.tape import no_grad
 
+_probs, _logits = formula("categorical", "probs"), formula("categorical", "logits")
+
 
 class Categorical(Distribution):
     """A class, by probabilities of the last dimension or their logarithms, normalised here."""
+
+    _family = "categorical"
 
     arg_constraints: ClassVar[Any] = {
         "probs": constraints.simplex,
@@ -67,12 +69,12 @@ class Categorical(Distribution):
     @lazy_property
     def logits(self) -> Any:
         """The logarithms of the probabilities."""
-        return probs_to_logits(self.probs)
+        return _logits(self)
 
     @lazy_property
     def probs(self) -> Any:
         """The probabilities."""
-        return logits_to_probs(self.logits)
+        return _probs(self)
 
     @property
     def param_shape(self) -> Any:
@@ -88,10 +90,6 @@ class Categorical(Distribution):
         return self._undefined()
 
     @property
-    def mode(self) -> Any:
-        return self.probs.argmax(dim=-1)
-
-    @property
     def variance(self) -> Any:
         return self._undefined()
 
@@ -102,16 +100,6 @@ class Categorical(Distribution):
         with no_grad():
             drawn = torch.multinomial(probs, sample_shape.numel(), True).T
             return drawn.reshape(self._extended_shape(sample_shape))
-
-    def log_prob(self, value: Any) -> Any:
-        self._checked(value)
-        value = value.long().unsqueeze(-1)
-        value, log_pmf = torch.broadcast_tensors(value, self.logits)
-        return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
-
-    def entropy(self) -> Any:
-        logits = torch.clamp(self.logits, min=dtypes.finfo(self.logits.dtype).min)
-        return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Any:
         values = torch.arange(self._num_events, dtype=dtypes.by_name["int64"],
@@ -152,6 +140,8 @@ class ByClasses:
 class OneHotCategorical(ByClasses, Distribution):
     """A class as a vector of zeros and a one."""
 
+    _family = "one_hot_categorical"
+
     support = constraints.one_hot
     has_enumerate_support = True
 
@@ -168,17 +158,9 @@ class OneHotCategorical(ByClasses, Distribution):
         return self._expanded(new, Size(batch_shape))
 
     @property
-    def mean(self) -> Any:
-        return self.probs
-
-    @property
     def mode(self) -> Any:
         place = self.probs.argmax(dim=-1)
         return neural.one_hot(place, num_classes=self._event_shape[-1]).to(self.probs)
-
-    @property
-    def variance(self) -> Any:
-        return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         drawn = self._categorical.sample(Size(sample_shape))
@@ -211,6 +193,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 class Multinomial(ByClasses, Distribution):
     """How often each class came in `total_count` draws."""
 
+    _family = "multinomial"
+
     total_count: int
 
     def __init__(
@@ -236,14 +220,6 @@ class Multinomial(ByClasses, Distribution):
     def support(self) -> Any:  # type: ignore[override]
         return constraints.multinomial(self.total_count)
 
-    @property
-    def mean(self) -> Any:
-        return self.probs * self.total_count
-
-    @property
-    def variance(self) -> Any:
-        return self.total_count * self.probs * (1 - self.probs)
-
     def sample(self, sample_shape: Any = ()) -> Any:
         sample_shape = Size(sample_shape)
         drawn = self._categorical.sample(Size((self.total_count,)) + sample_shape)
@@ -259,15 +235,6 @@ class Multinomial(ByClasses, Distribution):
         weights = torch.exp(self._binomial.log_prob(values))
         of_counts = (weights * torch.lgamma(values + 1)).sum((0, -1))
         return n * of_classes - torch.lgamma(n + 1) + of_counts
-
-    def log_prob(self, value: Any) -> Any:
-        self._checked(value)
-        logits, value = broadcast_all(self.logits, value)
-        log_factorials = torch.lgamma(value + 1).sum(-1)
-        # A class that cannot come, and did not, counts for nothing.
-        logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
-        log_powers = (logits * value).sum(-1)
-        return torch.lgamma(value.sum(-1) + 1) - log_factorials + log_powers
 
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical", "OneHotCategoricalStraightThrough"]

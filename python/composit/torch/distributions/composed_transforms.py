@@ -6,10 +6,11 @@ import functools
 import operator
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from composit._core import not_implemented, value_error
 from composit.torch.distributions import constraints
+from composit.torch.distributions.formulas import give_formulas
 from composit.torch.distributions.utils import (
     lazy_property,
     sum_rightmost,
@@ -25,6 +26,12 @@ class Transform:
     domain: Any
     codomain: Any
     _made_of: tuple[str, ...]  # the attributes that are the arguments of its class
+    _formulas: ClassVar[str]  # the transform of composit::aten whose formulas it has
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "_formulas" in cls.__dict__:
+            give_formulas(cls, cls._formulas)
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):

@@ -6,10 +6,12 @@ import warnings
 from abc import ABCMeta
 from typing import Any, ClassVar
 
+import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch.autograd import grad
 from composit.torch.calling import TensorBase
 from composit.torch.distributions import constraints
+from composit.torch.distributions.formulas import give_members
 from composit.torch.distributions.utils import lazy_property, torch
 from composit.torch.dtypes import Size
 from composit.torch.tape import no_grad
@@ -27,6 +29,12 @@ class Distribution:
     arg_constraints: ClassVar[Any] = {}
     _validate_args = __debug__
     _event_dims: ClassVar[dict[str, int]] = {}
+    _family: ClassVar[str]  # of composit::aten, whose formulas are members of the class
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "_family" in cls.__dict__:
+            give_members(cls, cls._family)
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -171,19 +179,7 @@ class Distribution:
         """ValueError unless the value can be one of the distribution's."""
         if not isinstance(value, TensorBase):
             raise value_error("The value argument to log_prob must be a Tensor")
-        event = len(value.shape) - len(self._event_shape)
-        if value.shape[event:] != self._event_shape:
-            raise value_error(
-                "The right-most size of value must match event_shape: "
-                f"{value.shape} vs {self._event_shape}."
-            )
-        expected = self._batch_shape + self._event_shape
-        for i, j in zip(reversed(value.shape), reversed(expected)):
-            if i != 1 and j != 1 and i != j:
-                raise value_error(
-                    "Value is not broadcastable with batch_shape+event_shape: "
-                    f"{value.shape} vs {expected}."
-                )
+        _core.aten.check_sample_shape(value.shape, self._batch_shape, self._event_shape)
         try:
             support = self.support
         except NotImplementedError:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from composit._core import value_error
-from composit.torch import dtypes, linalg
+from composit.torch import dtypes
 from composit.torch.calling import TensorBase
 from composit.torch.distributions import constraints
 from composit.torch.distributions.composed_transforms import (
@@ -21,10 +20,7 @@ from composit.torch.distributions.composed_transforms import (
 from composit.torch.distributions.utils import (
     broadcast_all,
     lazy_property,
-    neural,
     torch,
-    tril_matrix_to_vec,
-    vec_to_tril_matrix,
 )
 
 
@@ -80,23 +76,18 @@ class ReshapeTransform(Transform):
 class ExpTransform(_Same):
     """y = exp(x)."""
 
+    _formulas = "exp"
+
     domain = constraints.real
     codomain = constraints.positive
     bijective = True
     sign = +1
 
-    def _call(self, x: Any) -> Any:
-        return x.exp()
-
-    def _inverse(self, y: Any) -> Any:
-        return y.log()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return x
-
 
 class PowerTransform(Transform):
     """y = x ** exponent, for positive x."""
+
+    _formulas = "power"
 
     _made_of = ("exponent",)
 
@@ -120,15 +111,6 @@ class PowerTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _call(self, x: Any) -> Any:
-        return x.pow(self.exponent)
-
-    def _inverse(self, y: Any) -> Any:
-        return y.pow(1 / self.exponent)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return (self.exponent * y / x).abs().log()
-
     def _shape(self, shape: Any) -> Any:
         return torch.broadcast_shapes(shape, getattr(self.exponent, "shape", ()))
 
@@ -138,75 +120,49 @@ class PowerTransform(Transform):
 class SigmoidTransform(_Same):
     """y = 1 / (1 + exp(-x)), and the logit as its inverse."""
 
+    _formulas = "sigmoid"
+
     domain = constraints.real
     codomain = constraints.unit_interval
     bijective = True
     sign = +1
 
-    def _call(self, x: Any) -> Any:
-        numbers = dtypes.finfo(x.dtype)
-        return x.sigmoid().clamp(min=numbers.tiny, max=1.0 - numbers.eps)
-
-    def _inverse(self, y: Any) -> Any:
-        numbers = dtypes.finfo(y.dtype)
-        y = y.clamp(min=numbers.tiny, max=1.0 - numbers.eps)
-        return y.log() - (-y).log1p()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return -neural.softplus(-x) - neural.softplus(x)
-
 
 class SoftplusTransform(_Same):
     """y = log(1 + exp(x))."""
+
+    _formulas = "softplus"
 
     domain = constraints.real
     codomain = constraints.positive
     bijective = True
     sign = +1
 
-    def _call(self, x: Any) -> Any:
-        return neural.softplus(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return (-y).expm1().neg().log() + y
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return -neural.softplus(-x)
-
 
 class TanhTransform(_Same):
     """y = tanh(x)."""
+
+    _formulas = "tanh"
 
     domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
     bijective = True
     sign = +1
 
-    def _call(self, x: Any) -> Any:
-        return x.tanh()
-
-    def _inverse(self, y: Any) -> Any:
-        return torch.atanh(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return 2.0 * (math.log(2.0) - x - neural.softplus(-2.0 * x))
-
 
 class AbsTransform(_Same):
     """y = |x|."""
 
+    _formulas = "abs"
+
     domain = constraints.real
     codomain = constraints.positive
-
-    def _call(self, x: Any) -> Any:
-        return x.abs()
-
-    def _inverse(self, y: Any) -> Any:
-        return y
 
 
 class AffineTransform(Transform):
     """y = loc + scale * x."""
+
+    _formulas = "affine"
 
     _made_of = ("loc", "scale", "event_dim")
 
@@ -253,25 +209,6 @@ class AffineTransform(Transform):
             return scale.sign()
         return 1 if float(self.scale) > 0 else -1 if float(self.scale) < 0 else 0
 
-    def _call(self, x: Any) -> Any:
-        return self.loc + self.scale * x
-
-    def _inverse(self, y: Any) -> Any:
-        return (y - self.loc) / self.scale
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        scale: Any = self.scale
-        if isinstance(scale, TensorBase):
-            found: Any = scale
-            result = found.abs().log()
-        else:
-            result = torch.full_like(x, math.log(abs(scale)))
-        shape = x.shape
-        if self.event_dim:
-            result = result.reshape((*result.shape[: -self.event_dim], -1)).sum(-1)
-            shape = shape[: -self.event_dim]
-        return result.expand(shape)
-
     def _shape(self, shape: Any) -> Any:
         return torch.broadcast_shapes(
             shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ())
@@ -289,31 +226,11 @@ class CorrCholeskyTransform(Transform):
     """A vector of D (D - 1) / 2 numbers as the Cholesky factor of a correlation matrix of D rows,
     by partial correlations tanh(x), row by row."""
 
+    _formulas = "corr_cholesky"
+
     domain = constraints.real_vector
     codomain = constraints.corr_cholesky
     bijective = True
-
-    def _call(self, x: Any) -> Any:
-        x = torch.tanh(x)
-        eps = dtypes.finfo(x.dtype).eps
-        r = vec_to_tril_matrix(x.clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # What is left of each row's length 1 after its earlier elements.
-        left = (1 - r * r).sqrt().cumprod(-1)
-        r = r + torch.eye(r.shape[-1], dtype=r.dtype, device=r.device)
-        return r * neural.pad(left[..., :-1], [1, 0], value=1)
-
-    def _inverse(self, y: Any) -> Any:
-        left = 1 - torch.cumsum(y * y, -1)
-        shifted = neural.pad(left[..., :-1], [1, 0], value=1)
-        vector = tril_matrix_to_vec(y, diag=-1)
-        t = vector / tril_matrix_to_vec(shifted, diag=-1).sqrt()
-        return (t.log1p() - t.neg().log1p()) / 2
-
-    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
-        left = 1 - (y * y).cumsum(-1)
-        of_rows = 0.5 * tril_matrix_to_vec(left, diag=-2).log().sum(-1)
-        of_tanh = -2 * (x + neural.softplus(-2 * x) - math.log(2.0)).sum(-1)
-        return of_rows + of_tanh
 
     def forward_shape(self, shape: Any) -> Any:
         if len(shape) < 1:
@@ -336,15 +253,10 @@ class CorrCholeskyTransform(Transform):
 class SoftmaxTransform(_Same):
     """y = softmax(x) over the last dimension; the inverse is the logarithm."""
 
+    _formulas = "softmax"
+
     domain = constraints.real_vector
     codomain = constraints.simplex
-
-    def _call(self, x: Any) -> Any:
-        probs = (x - x.max(-1, True)[0]).exp()
-        return probs / probs.sum(-1, True)
-
-    def _inverse(self, y: Any) -> Any:
-        return y.log()
 
     def _shape(self, shape: Any) -> Any:
         if len(shape) < 1:
@@ -357,29 +269,11 @@ class SoftmaxTransform(_Same):
 class StickBreakingTransform(_Same):
     """n numbers as n + 1 probabilities: each takes a fraction of what is left."""
 
+    _formulas = "stick_breaking"
+
     domain = constraints.real_vector
     codomain = constraints.simplex
     bijective = True
-
-    def _call(self, x: Any) -> Any:
-        count = x.shape[-1]
-        offset = count + 1 - torch.ones(count, dtype=x.dtype, device=x.device).cumsum(-1)
-        z = torch.sigmoid(x - offset.log())
-        left = (1 - z).cumprod(-1)
-        return neural.pad(z, [0, 1], value=1) * neural.pad(left, [1, 0], value=1)
-
-    def _inverse(self, y: Any) -> Any:
-        cropped = y[..., :-1]
-        count = cropped.shape[-1]
-        offset = y.shape[-1] - torch.ones(count, dtype=y.dtype, device=y.device).cumsum(-1)
-        left = (1 - cropped.cumsum(-1)).clamp(min=dtypes.finfo(y.dtype).tiny)
-        return cropped.log() - left.log() + offset.log()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        count = x.shape[-1]
-        offset = count + 1 - torch.ones(count, dtype=x.dtype, device=x.device).cumsum(-1)
-        moved = x - offset.log()
-        return (-moved + neural.logsigmoid(moved) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
         if len(shape) < 1:
@@ -395,28 +289,19 @@ class StickBreakingTransform(_Same):
 class LowerCholeskyTransform(_Same):
     """Matrices as lower triangular ones with a positive diagonal, its exp."""
 
+    _formulas = "lower_cholesky"
+
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
-
-    def _call(self, x: Any) -> Any:
-        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
-
-    def _inverse(self, y: Any) -> Any:
-        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
 class PositiveDefiniteTransform(_Same):
     """Matrices as positive definite ones, by their Cholesky factors."""
 
+    _formulas = "positive_definite"
+
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
-
-    def _call(self, x: Any) -> Any:
-        factor = LowerCholeskyTransform()(x)
-        return factor @ factor.mT
-
-    def _inverse(self, y: Any) -> Any:
-        return LowerCholeskyTransform().inv(linalg.cholesky(y))
 
 
 class CumulativeDistributionTransform(Transform):

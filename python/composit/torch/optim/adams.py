@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit.torch.optim.optimizer import Ruled, check_at_least_zero, check_betas
+from composit.torch.optim.optimizer import Ruled
 
 
 class Adam(Ruled):
     """Adam (Kingma and Ba 2015)."""
 
+    _bounded = "adam"
     _rule = staticmethod(_core.aten.adam)
     kept_numbers = ("step",)
     _decays_apart = False
@@ -21,8 +22,6 @@ class Adam(Ruled):
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
         fused: bool | None = None, decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
@@ -46,6 +45,7 @@ class AdamW(Adam):
 class NAdam(Ruled):
     """Adam with Nesterov's momentum (Dozat 2016)."""
 
+    _bounded = "nadam"
     _rule = staticmethod(_core.aten.nadam)
     kept_numbers = ("step", "mu_product")
 
@@ -55,8 +55,6 @@ class NAdam(Ruled):
         decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
@@ -68,6 +66,7 @@ class NAdam(Ruled):
 class RAdam(Ruled):
     """Adam, rectified (Liu et al. 2020)."""
 
+    _bounded = "radam"
     _rule = staticmethod(_core.aten.radam)
     kept_numbers = ("step",)
 
@@ -77,8 +76,6 @@ class RAdam(Ruled):
         foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize,

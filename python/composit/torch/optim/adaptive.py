@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import runtime_error, value_error
+from composit._core import runtime_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
-from composit.torch.optim.optimizer import (
-    Optimizer,
-    Ruled,
-    check_at_least_zero,
-    check_betas,
-)
+from composit.torch.optim.optimizer import Optimizer, Ruled
 from composit.torch.optim.parameter_state import Kept
 from composit.torch.tape import enable_grad
 
@@ -21,6 +16,7 @@ from composit.torch.tape import enable_grad
 class RMSprop(Ruled):
     """RMSprop (Hinton)."""
 
+    _bounded = "rmsprop"
     _rule = staticmethod(_core.aten.rmsprop)
     kept_numbers = ("step",)
     counts_apart = True
@@ -31,8 +27,6 @@ class RMSprop(Ruled):
         capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay, momentum=momentum,
-                            alpha=alpha)  # fmt: skip
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach,
@@ -45,6 +39,7 @@ class RMSprop(Ruled):
 class Adagrad(Ruled):
     """Adagrad (Duchi et al. 2011)."""
 
+    _bounded = "adagrad"
     _rule = staticmethod(_core.aten.adagrad)
     kept_numbers = ("step",)
 
@@ -53,8 +48,6 @@ class Adagrad(Ruled):
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
         maximize: bool = False, differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps,
-                            initial_accumulator_value=initial_accumulator_value)  # fmt: skip
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
@@ -69,6 +62,7 @@ class Adagrad(Ruled):
 class Adadelta(Ruled):
     """Adadelta (Zeiler 2012)."""
 
+    _bounded = "adadelta"
     _rule = staticmethod(_core.aten.adadelta)
     kept_numbers = ("step",)
     counts_apart = True
@@ -78,9 +72,6 @@ class Adadelta(Ruled):
         weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        if not 0.0 <= rho <= 1.0:
-            raise value_error(f"Invalid rho value: {rho}")
         super().__init__(params, {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
@@ -92,6 +83,7 @@ class Adadelta(Ruled):
 class Adamax(Ruled):
     """Adam by the largest gradient (Kingma and Ba 2015)."""
 
+    _bounded = "adamax"
     _rule = staticmethod(_core.aten.adamax)
     kept_numbers = ("step",)
 
@@ -100,8 +92,6 @@ class Adamax(Ruled):
         weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
         differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
@@ -112,6 +102,7 @@ class Adamax(Ruled):
 class Rprop(Ruled):
     """Steps by the gradients' signs (Riedmiller and Braun 1993)."""
 
+    _bounded = "rprop"
     _rule = staticmethod(_core.aten.rprop)
     kept_numbers = ("step",)
     counts_apart = True
@@ -121,9 +112,6 @@ class Rprop(Ruled):
         capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr)
-        if not 0.0 < etas[0] < 1.0 < etas[1]:
-            raise value_error(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(params, {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -135,6 +123,7 @@ class Rprop(Ruled):
 class ASGD(Ruled):
     """Stochastic gradient descent, averaged (Polyak and Juditsky 1992)."""
 
+    _bounded = "asgd"
     _rule = staticmethod(_core.aten.asgd)
     kept_numbers = ("step", "eta", "mu")
 
@@ -143,7 +132,6 @@ class ASGD(Ruled):
         t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, weight_decay=weight_decay)
         super().__init__(params, {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
@@ -155,12 +143,12 @@ class SparseAdam(Optimizer):
     """Adam for gradients by rows, which nothing gives here: a step with a dense gradient is
     PyTorch's error."""
 
+    _bounded = "sparseadam"
+
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, eps=eps)
-        check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     @in_default_state

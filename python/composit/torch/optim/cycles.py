@@ -39,22 +39,11 @@ class OneCycleLR(LRScheduler):
         max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if total_steps is None and (epochs is None or steps_per_epoch is None):
-            raise value_error("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        given = {"total_steps": total_steps, "epochs": epochs, "steps_per_epoch": steps_per_epoch}
-        for name, value in given.items() if total_steps is None else [("total_steps", total_steps)]:
-            if value is not None and (not isinstance(value, int) or value <= 0):
-                raise value_error(f"Expected positive integer {name}, but got {value}")
-        if not (isinstance(pct_start, float) and 0 <= pct_start <= 1):
-            raise value_error(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise value_error(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
-        self.total_steps = total_steps or (epochs or 0) * (steps_per_epoch or 0)
-        self.is_cosine, self.cycle_momentum = anneal_strategy == "cos", cycle_momentum
+        self.total_steps = _core.aten.cycle_steps(total_steps, epochs, steps_per_epoch)
         # The last step of each part, and the rates and momenta between which it goes.
         self._phases = _core.aten.one_cycle(self.total_steps, pct_start, three_phase)
+        self.is_cosine = _core.aten.is_cosine_strategy(anneal_strategy)
+        self.cycle_momentum = cycle_momentum
         groups = optimizer.param_groups
         if last_epoch == -1:
             for group, rate in zip(groups, _each(max_lr, groups)):

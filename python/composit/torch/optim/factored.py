@@ -7,13 +7,14 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import value_error
-from composit.torch.optim.optimizer import Ruled, check_at_least_zero
+from composit.torch.optim.optimizer import Ruled
 
 
 class Adafactor(Ruled):
     """Adafactor (Shazeer and Stern 2018): the mean squares of a matrix's gradients are kept as
     those of its rows and of its columns."""
 
+    _bounded = "adafactor"
     _rule = staticmethod(_core.aten.adafactor)
     kept_numbers = ("step",)
 
@@ -22,15 +23,6 @@ class Adafactor(Ruled):
         eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0,
         *, foreach: bool | None = None, maximize: bool = False,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, weight_decay=weight_decay)
-        if beta2_decay > 0:
-            raise value_error(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and eps[0] < 0:
-            raise value_error(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if eps[1] < 0:
-            raise value_error(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if d < 1:
-            raise value_error(f"Clipping threshold d should be >= 1 but is: {d}")
         super().__init__(params, {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize,
@@ -41,6 +33,7 @@ class Muon(Ruled):
     """Muon (Jordan 2024), of matrices: the momentum's nearest orthogonal matrix, about, by steps of
     Newton and Schulz in bfloat16, is the direction."""
 
+    _bounded = "muon"
     _rule = staticmethod(_core.aten.muon)
 
     def __init__(
@@ -49,7 +42,6 @@ class Muon(Ruled):
         ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315), eps: float = 1e-7,
         ns_steps: int = 5, adjust_lr_fn: str | None = None,
     ) -> None:  # fmt: skip
-        check_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise value_error(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(params, {

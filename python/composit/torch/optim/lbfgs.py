@@ -15,13 +15,13 @@ from composit.torch.tape import enable_grad, no_grad
 class LBFGS(Optimizer):
     """LBFGS (Nocedal); step needs a closure that computes the loss and its gradients anew."""
 
+    _bounded = "lbfgs"
+
     def __init__(
         self, params: Any, lr: float = 1, max_iter: int = 20, max_eval: int | None = None,
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
-        if not lr >= 0:
-            raise value_error(f"Invalid learning rate: {lr}")
         if line_search_fn not in (None, "strong_wolfe"):
             raise runtime_error("only 'strong_wolfe' is supported")
         super().__init__(params, {

@@ -175,10 +175,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise value_error(f"Expected positive integer T_0, but got {T_0}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise value_error(f"Expected integer T_mult >= 1, but got {T_mult}")
+        _core.aten.check_restarts(T_0, T_mult)
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
@@ -195,8 +192,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: float | None = None) -> None:
-        if epoch is not None and epoch < 0:
-            raise value_error(f"Expected non-negative epoch, but got {epoch}")
         at = self.last_epoch + 1 if epoch is None else epoch
         self.T_cur, self.T_i = _core.aten.restart_at(at, self.T_0, self.T_mult)
         self.last_epoch = math.floor(at)
@@ -260,13 +255,8 @@ class ReduceLROnPlateau(LRScheduler):
         threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,
         min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        if factor >= 1.0:
-            raise value_error("Factor should be < 1.0.")
+        _core.aten.plateau_options(factor, mode, threshold_mode, threshold)
         check_optimizer(optimizer)
-        if mode not in ("min", "max"):
-            raise value_error(f"mode {mode} is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise value_error(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
         groups, is_list = optimizer.param_groups, isinstance(min_lr, (list, tuple))
@@ -321,8 +311,8 @@ class ReduceLROnPlateau(LRScheduler):
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs):
             rate = float(group["lr"])
-            reduced = max(rate * self.factor, least)
-            if rate - reduced > self.eps:
+            reduced = _core.aten.reduced_rate(rate, self.factor, least, self.eps)
+            if reduced != rate:
                 set_rate(group, reduced)
 
 

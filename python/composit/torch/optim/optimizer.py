@@ -107,6 +107,8 @@ class Optimizer:
     _rules: dict[int, Any]  # Ruled's, made anew for each step
     # The names of numbers in a parameter's state that its `numbers` counts on.
     kept_numbers: tuple[str, ...] = ()
+    # The optimiser of composit::aten that knows the bounds of the options.
+    _bounded = ""
     # Whether `step` is counted although `numbers` needs no count, as PyTorch's state has it.
     counts_apart = False
 
@@ -116,6 +118,8 @@ class Optimizer:
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if self._bounded:
+            _core.aten.check_optimizer_options(self._bounded, defaults)
         if isinstance(params, TensorBase):
             raise type_error("params argument given to the optimizer should be an iterable of "
                              "Tensors or dicts, but got a Tensor")  # fmt: skip
@@ -372,22 +376,6 @@ def number(value: Any) -> Any:
     if isinstance(value, TensorBase):
         return value._lazy
     return float(value) if isinstance(value, float) else value  # also a NumPy scalar's
-
-
-def check_at_least_zero(**options: Any) -> None:
-    """ValueError for options below zero."""
-    names = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
-             "momentum": "momentum value"}  # fmt: skip
-    for name, value in options.items():
-        if not isinstance(value, TensorBase) and not value >= 0.0:
-            raise value_error(f"Invalid {names.get(name, name)}: {value}")
-
-
-def check_betas(betas: Any) -> None:
-    """ValueError unless 0 <= beta < 1."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise value_error(f"Invalid beta parameter at index {i}: {beta}")
 
 
 class Ruled(Optimizer):

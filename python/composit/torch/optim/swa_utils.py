@@ -171,9 +171,6 @@ class SWALR(LRScheduler):
     def get_lr(self) -> list[float]:
         """Between the rates before and the last one"""
         before, now = self._share(self.last_epoch - 1), self._share(self.last_epoch)
-        rates = []
-        for group in self.optimizer.param_groups:
-            last, rate = group["swa_lr"], group["lr"]
-            start = last if before == 1 else (rate - before * last) / (1 - before)
-            rates.append(last * now + start * (1 - now))
-        return rates
+        rate = _core.aten.averaging_rate
+        groups = self.optimizer.param_groups
+        return [rate(group["lr"], group["swa_lr"], before, now) for group in groups]
