@@ -12,15 +12,7 @@ import composit.torch as ours
 PAGE = Path(__file__).resolve().parents[2] / "docs/torch-missing-names.md"
 
 # Documented modules. Those of parts that are refused whole (docs/torch.md) are left out.
-MODULES = """
-special linalg fft signal.windows nn.functional nn nn.init nn.modules nn.parameter nn.parallel
-nn.attention nn.attention.flex_attention nn.utils nn.utils.rnn nn.utils.parametrize
-nn.utils.parametrizations nn.utils.prune nn.utils.stateless optim optim.lr_scheduler optim.optimizer
-optim.swa_utils distributions distributions.transforms distributions.constraints autograd
-autograd.functional autograd.forward_ad autograd.gradcheck func masked sparse random testing utils
-utils.data utils.checkpoint utils.dlpack utils.hooks utils.tensorboard cuda cuda.nvtx cpu accelerator
-amp jit futures compiler hub serialization storage types backends multiprocessing
-""".split()
+MODULES = ["special", "linalg", "fft", "signal.windows", "nn.functional", "nn", "nn.init", "nn.modules", "nn.parameter", "nn.parallel", "nn.attention", "nn.attention.flex_attention", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "nn.utils.parametrizations", "nn.utils.prune", "nn.utils.stateless", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "distributions", "distributions.transforms", "distributions.constraints", "autograd", "autograd.functional", "autograd.forward_ad", "autograd.gradcheck", "func", "masked", "sparse", "random", "testing", "utils", "utils.data", "utils.checkpoint", "utils.dlpack", "utils.hooks", "utils.tensorboard", "cuda", "cuda.nvtx", "cpu", "accelerator", "amp", "jit", "futures", "compiler", "hub", "serialization", "storage", "types", "backends", "multiprocessing"]
 
 
 def _documented(module, name):

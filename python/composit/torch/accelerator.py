@@ -76,23 +76,50 @@ def set_stream(stream: Any, /) -> None:
 
 
 empty_cache = cuda.empty_cache
-memory_allocated, max_memory_allocated = cuda.memory_allocated, cuda.max_memory_allocated
-memory_reserved, max_memory_reserved = cuda.memory_reserved, cuda.max_memory_reserved
-memory_stats, reset_peak_memory_stats = cuda.memory_stats, cuda.reset_peak_memory_stats
+
+
+def memory_allocated(device_index: Any = None, /) -> int:
+    """As cuda.memory_allocated."""
+    return cuda.memory_allocated(device_index)
+
+
+def max_memory_allocated(device_index: Any = None, /) -> int:
+    """As cuda.max_memory_allocated."""
+    return cuda.max_memory_allocated(device_index)
+
+
+def memory_reserved(device_index: Any = None, /) -> int:
+    """As cuda.memory_reserved."""
+    return cuda.memory_reserved(device_index)
+
+
+def max_memory_reserved(device_index: Any = None, /) -> int:
+    """As cuda.max_memory_reserved."""
+    return cuda.max_memory_reserved(device_index)
+
+
+def memory_stats(device_index: Any = None, /) -> dict[str, Any]:
+    """As cuda.memory_stats."""
+    return cuda.memory_stats(device_index)
+
+
+def reset_peak_memory_stats(device_index: Any = None, /) -> None:
+    """As cuda.reset_peak_memory_stats."""
+    cuda.reset_peak_memory_stats(device_index)
 
 
 def empty_host_cache() -> None:
     """Nothing: the host's memory is given back as it is freed."""
 
 
-def reset_accumulated_memory_stats(device: Any = None, /) -> None:
+def reset_accumulated_memory_stats(device_index: Any = None, /) -> None:
     """Nothing: memory_stats counts what is there."""
 
 
-def get_memory_info(device: Any = None, /) -> tuple[int, int]:
+def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
     """The bytes that are free, and all bytes; RuntimeError where there is no device."""
     _check()
-    return cuda.mem_get_info(device)
+    return cuda.mem_get_info(device_index)
 
 
 def current_stream(device: Any = None, /) -> Any:

@@ -37,7 +37,10 @@ def assume_constant_result(fn: Any) -> Any:
     return fn
 
 
-def nested_compile_region(fn: Any = None) -> Any:
+def nested_compile_region(
+    fn: Any = None, options: Any = None, *, reuse_hash_fn: Any = None,
+    max_reuse_entries: int | None = None,
+) -> Any:  # fmt: skip
     """The function itself, also as a decorator with ()."""
     return (lambda function: function) if fn is None else fn
 

@@ -45,7 +45,7 @@ _elsewhere = {
 
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
-    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
+    "ao", "contrib", "masked", "cpp_extension", "distributed", "export", "fx", "library", "mps",
     "monitor", "mtia", "nested", "onnx", "overrides", "package", "profiler", "quantization", "xpu",
     "utils.benchmark", "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo",
     "utils.mobile_optimizer", "utils.flop_counter", "nn.quantized", "nn.qat", "nn.intrinsic",

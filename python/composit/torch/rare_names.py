@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from composit._core import OutOfMemoryError as OutOfMemoryError
-from composit._core import runtime_error, type_error
+from composit._core import not_implemented, runtime_error, type_error
 from composit.torch import cuda, dtypes, parts, typed_tensors
 from composit.torch.jit import fork as fork
 from composit.torch.jit import wait as wait
@@ -17,8 +17,26 @@ Stream, Event = cuda.Stream, cuda.Event
 _methods: Any = Tensor
 detach_, fill_, zero_ = _methods.detach_, _methods.fill_, _methods.zero_
 get_device = _methods.get_device
-SymInt, SymFloat, SymBool = int, float, bool  # sizes are known when a function is captured
 has_lapack, has_mkl, has_openmp, has_spectral = True, False, False, True
+
+
+class _Symbol:
+    """A size that is not known. None is one: functions are captured with their sizes."""
+
+    def __init__(self, node: Any) -> None:
+        raise not_implemented(f"{type(self).__name__}: sizes are numbers here.")
+
+
+class SymInt(_Symbol):
+    """No integer is one."""
+
+
+class SymFloat(_Symbol):
+    """No float is one."""
+
+
+class SymBool(_Symbol):
+    """No truth is one."""
 
 
 class AcceleratorError(RuntimeError):

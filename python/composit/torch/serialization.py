@@ -67,7 +67,7 @@ class set_default_mmap_options:
         pass
 
 
-def register_package(*args: Any) -> None:
+def register_package(priority: int, tagger: Any, deserializer: Any) -> None:
     """NotImplementedError: files hold tensors of known devices."""
     raise not_implemented("register_package: other kinds of memory in files are not built.")
 

@@ -422,7 +422,7 @@ class Tensor(Located):
         is_same_place = self.data_ptr() == tensor.data_ptr()
         return is_same_place and (self.shape, self.stride()) == (tensor.shape, tensor.stride())
 
-    def record_stream(self, stream: Any) -> None:
+    def record_stream(self, s: Any) -> None:
         """Nothing: a device has one queue. RuntimeError for a tensor on the CPU."""
         if self.device.type == "cpu":
             raise runtime_error("record_stream: the tensor lies on the CPU. A device is required.")

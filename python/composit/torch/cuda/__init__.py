@@ -274,7 +274,13 @@ utilization, memory_usage = _not_measured("utilization"), _not_measured("memory_
 temperature, power_draw = _not_measured("temperature"), _not_measured("power_draw")
 clock_rate, device_memory_used = _not_measured("clock_rate"), _not_measured("device_memory_used")
 list_gpu_processes = _not_measured("list_gpu_processes")
-memory_snapshot = _not_measured("memory_snapshot")
+
+
+def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> NoReturn:
+    """NotImplementedError; AssertionError where no device is."""
+    _name_of(None)
+    raise not_implemented("torch.cuda.memory_snapshot is not built.")
+
 
 _debug_mode = [0]
 
