@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from composit.torch import parts
 from composit.torch.utils.data.collating import default_collate, default_convert
 from composit.torch.utils.data.datasets import (
@@ -31,4 +33,11 @@ __all__ = [
     "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
 
-__getattr__ = parts.getter(__name__, ("distributed",))
+_part = parts.getter(__name__, ("distributed",))
+
+
+def __getattr__(name: str) -> Any:
+    """What loads when it is first used."""
+    if name == "DistributedSampler":
+        return parts.load("utils.data.distributed").DistributedSampler
+    return _part(name)
