@@ -10,6 +10,7 @@ void bind_aten(nanobind::module_& module) {
     bind_aten_images(module);
     bind_aten_ldl(module);
     bind_aten_losses(module);
+    bind_aten_masked(module);
     bind_aten_optimizers(module);
     bind_aten_orthogonal(module);
     bind_aten_places(module);

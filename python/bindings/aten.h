@@ -12,6 +12,7 @@ void bind_aten_distributions(nanobind::module_& module);
 void bind_aten_images(nanobind::module_& module);
 void bind_aten_ldl(nanobind::module_& module);
 void bind_aten_losses(nanobind::module_& module);
+void bind_aten_masked(nanobind::module_& module);
 void bind_aten_optimizers(nanobind::module_& module);
 void bind_aten_orthogonal(nanobind::module_& module);
 void bind_aten_places(nanobind::module_& module);

@@ -77,8 +77,8 @@ _rare = frozenset((
 ))  # fmt: skip
 _part = _parts.getter(__name__, (
     "accelerator", "amp", "backends", "cpu", "cuda", "distributions", "futures", "hub", "jit",
-    "multiprocessing", "random", "serialization", "signal", "sparse", "storage", "testing", "types",
-    "version",
+    "masked", "multiprocessing", "random", "serialization", "signal", "sparse", "storage",
+    "testing", "types", "version",
 ))  # fmt: skip
 
 

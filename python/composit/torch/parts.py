@@ -21,7 +21,7 @@ _elsewhere = {
         "pixelshuffle", "pooling", "rnn", "sparse", "upsampling",
     )},
     "nn.modules.module": "nn.module",
-    "nn.utils.stateless": "func",
+    "nn.utils.stateless": "func", "masked._ops": "masked",
     "nn.parallel.data_parallel": "nn.parallel", "nn.parallel.scatter_gather": "nn.parallel.pieces",
     "autograd.variable": "autograd",
     "cuda.amp.grad_scaler": "cuda.amp", "cuda.amp.autocast_mode": "cuda.amp",
@@ -45,7 +45,7 @@ _elsewhere = {
 
 # Modules of which nothing is built. The name of a part stands for all below it.
 _unbuilt = (
-    "ao", "contrib", "masked", "cpp_extension", "distributed", "export", "fx", "library", "mps",
+    "ao", "contrib", "cpp_extension", "distributed", "export", "fx", "library", "mps",
     "monitor", "mtia", "nested", "onnx", "overrides", "package", "profiler", "quantization", "xpu",
     "utils.benchmark", "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo",
     "utils.mobile_optimizer", "utils.flop_counter", "nn.quantized", "nn.qat", "nn.intrinsic",

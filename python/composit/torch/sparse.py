@@ -3,9 +3,11 @@ them. Products gather and add rows, so gradients reach the values and the other 
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, ClassVar
 
-from composit._core import not_implemented, runtime_error, type_error
+import composit._core as _core
+from composit._core import index_error, not_implemented, runtime_error, type_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size, sparse_coo
@@ -238,6 +240,95 @@ def sparse_coo_tensor(
     return made.requires_grad_() if requires_grad else made
 
 
+def _group_softmax(values: Any, groups: Any, count: int, is_log: bool) -> Any:
+    return _core.aten.group_softmax(values, groups, count, is_log)
+
+
+_softmax_of_groups = calling.define(
+    _group_softmax, "sparse_softmax", is_function=False, is_method=False
+)
+
+
+def _softmax(name: str, input: Any, dim: int, dtype: Any) -> SparseTensor:
+    if not isinstance(input, SparseTensor):
+        raise runtime_error(f"{name}: a dense tensor is given. A sparse one is required.")
+    if not -input.dim() <= dim < input.dim():
+        raise index_error(
+            f"Dimension out of range (expected to be in range of [{-input.dim()}, "
+            f"{input.dim() - 1}], but got {dim})"
+        )
+    found, dim = input.coalesce(), dim % input.dim()
+    values = found._value if dtype is None else found._value.to(dtype)
+    is_log, first = name == "log_softmax", found.sparse_dim()
+    if dim >= first:
+        return found._with_values(functions[name](values, dim - first + 1))
+    if found._nnz() == 0:
+        return found._with_values(values)
+    # Elements with the same indices but for this dimension's are one row.
+    rows = functions["zeros_like"](found._at[0])
+    for number, (length, at) in enumerate(zip(found.shape, found._at)):
+        rows = rows if number == dim else rows * length + at
+    kinds, groups = functions["unique"](rows, return_inverse=True)
+    return found._with_values(_softmax_of_groups(values, groups, kinds.shape[0], is_log))
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """softmax along a dimension of the elements that are there: those that are not count as
+    -infinity. The result is coalesced."""
+    return _softmax("softmax", input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """The logarithm of softmax, of the elements that are there."""
+    return _softmax("log_softmax", input, dim, dtype)
+
+
+class check_sparse_tensor_invariants:
+    """Whether PyTorch checks sparse tensors' indices when they are made: a state to ask, and to set
+    for a block or a function. Here they are always checked."""
+
+    _is_enabled: ClassVar[list[bool]] = [False]
+
+    def __init__(self, enable: bool = True) -> None:
+        self._enable = enable
+        self._before: bool | None = None
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """What was set last."""
+        return check_sparse_tensor_invariants._is_enabled[0]
+
+    @staticmethod
+    def enable() -> None:
+        """Sets it."""
+        check_sparse_tensor_invariants._is_enabled[0] = True
+
+    @staticmethod
+    def disable() -> None:
+        """Unsets it."""
+        check_sparse_tensor_invariants._is_enabled[0] = False
+
+    def __enter__(self) -> None:
+        if self._before is not None:
+            raise runtime_error(
+                "This context manager instance is already activated. Use a different context "
+                "manager instance for context nesting."
+            )
+        self._before, self._is_enabled[0] = self._is_enabled[0], self._enable
+
+    def __exit__(self, *_: Any) -> None:
+        assert self._before is not None
+        self._is_enabled[0], self._before = self._before, None
+
+    def __call__(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with check_sparse_tensor_invariants(self._enable):
+                return function(*args, **kwargs)
+
+        return within
+
+
 def _row_of_least(at: Any) -> int:
     return int(at.min(1)[0].argmin())
 
@@ -332,4 +423,4 @@ class _Typed:
 FloatTensor, DoubleTensor = _Typed("FloatTensor"), _Typed("DoubleTensor")
 LongTensor, IntTensor = _Typed("LongTensor"), _Typed("IntTensor")
 
-__all__ = ["addmm", "mm", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]

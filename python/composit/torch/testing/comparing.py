@@ -143,6 +143,10 @@ def _is_sparse(value: Any) -> bool:
     return getattr(value, "is_sparse", False) is True
 
 
+def _is_strided(value: Any) -> bool:
+    return str(value.layout) == "torch.strided"
+
+
 def _belong_together(actual: Any, expected: Any, allow_subclasses: bool) -> bool:
     """Whether one's type is a subclass of the other's. Sparse tensors are tensors of another
     layout in PyTorch, and count as such."""
@@ -179,7 +183,7 @@ def _check_attributes(actual: Any, expected: Any, path: Any, options: _Options) 
     check("shape", actual.shape, expected.shape)
     if options.check_layout:
         check("layout", actual.layout, expected.layout)
-    if options.check_stride and actual.layout == expected.layout == "torch.strided":
+    if options.check_stride and _is_strided(actual) and _is_strided(expected):
         check("stride()", actual.stride(), expected.stride())
     if options.check_device:
         check("device", actual.device, expected.device)
@@ -198,7 +202,7 @@ def _made_alike(actual: Any, expected: Any) -> tuple[Any, Any]:
         to = calling.functions["promote_types"](*kinds)
         actual, expected = actual.to(to), expected.to(to)
     if actual.layout != expected.layout:
-        actual, expected = (x.to_dense() if x.layout != "torch.strided" else x
+        actual, expected = (x if _is_strided(x) else x.to_dense()
                             for x in (actual, expected))  # fmt: skip
     return actual, expected
 
@@ -206,7 +210,7 @@ def _made_alike(actual: Any, expected: Any) -> tuple[Any, Any]:
 def _compare_values(
     actual: Any, expected: Any, rtol: float, atol: float, equal_nan: bool, path: Any
 ) -> None:
-    if actual.layout == "torch.strided":
+    if _is_strided(actual):
         _compare_elements(actual, expected, rtol, atol, equal_nan, path, "Tensor-likes")
         return
     for what, a, b in (
