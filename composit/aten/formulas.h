@@ -122,14 +122,21 @@ COMPOSIT_FORMULA_OPERATOR(+, "add")
 COMPOSIT_FORMULA_OPERATOR(-, "sub")
 COMPOSIT_FORMULA_OPERATOR(*, "mul")
 COMPOSIT_FORMULA_OPERATOR(/, "div")
-COMPOSIT_FORMULA_OPERATOR(<, "lt")
-COMPOSIT_FORMULA_OPERATOR(<=, "le")
-COMPOSIT_FORMULA_OPERATOR(>, "gt")
-COMPOSIT_FORMULA_OPERATOR(>=, "ge")
-COMPOSIT_FORMULA_OPERATOR(==, "eq")
 COMPOSIT_FORMULA_OPERATOR(&, "bitwise_and")
 COMPOSIT_FORMULA_OPERATOR(|, "bitwise_or")
 #undef COMPOSIT_FORMULA_OPERATOR
+
+// PyTorch compares tensors with numbers, not numbers with tensors.
+#define COMPOSIT_FORMULA_COMPARISON(symbol, name, turned)               \
+    inline Value operator symbol(const Value& a, const Value& b) {      \
+        return a.is_number() ? apply(turned, b, a) : apply(name, a, b); \
+    }
+COMPOSIT_FORMULA_COMPARISON(<, "lt", "gt")
+COMPOSIT_FORMULA_COMPARISON(<=, "le", "ge")
+COMPOSIT_FORMULA_COMPARISON(>, "gt", "lt")
+COMPOSIT_FORMULA_COMPARISON(>=, "ge", "le")
+COMPOSIT_FORMULA_COMPARISON(==, "eq", "eq")
+#undef COMPOSIT_FORMULA_COMPARISON
 inline Value operator-(const Value& x) { return apply("neg", x); }
 inline Value operator~(const Value& x) { return apply("bitwise_not", x); }
 

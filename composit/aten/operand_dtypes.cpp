@@ -22,7 +22,12 @@ using std::string_view;
 
 // ----- dtypes that a function computes
 
-enum Kind : unsigned { truths = 1, integers = 2, floats = 4, complexes = 8 };
+enum Kind : unsigned {
+    takes_truths = 1,
+    takes_integers = 2,
+    takes_floats = 4,
+    takes_complexes = 8
+};
 struct KindsComputed {
     string_view names;
     unsigned kinds;
@@ -30,8 +35,8 @@ struct KindsComputed {
 };
 const std::vector<KindsComputed>& kinds() {
     static const std::vector<KindsComputed> rows{
-        {"bitwise_and bitwise_not bitwise_or bitwise_xor gcd lcm", truths | integers},
-        {"bitwise_left_shift bitwise_right_shift", integers},
+        {"bitwise_and bitwise_not bitwise_or bitwise_xor gcd lcm", takes_truths | takes_integers},
+        {"bitwise_left_shift bitwise_right_shift", takes_integers},
         {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
          "adaptive_max_pool2d adaptive_max_pool3d binary_cross_entropy "
          "binary_cross_entropy_with_logits cdist celu cosine_similarity cross_entropy ctc_loss elu "
@@ -41,8 +46,8 @@ const std::vector<KindsComputed>& kinds() {
          "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nanquantile "
          "nextafter nll_loss pdist prelu quantile selu smooth_l1_loss softplus softshrink "
          "view_as_complex",
-         floats},
-        {"softmax log_softmax softmin nanmean", floats, true},
+         takes_floats},
+        {"softmax log_softmax softmin nanmean", takes_floats, true},
         {"cholesky cholesky_inverse cholesky_solve dist geqrf lerp linalg_cholesky "
          "linalg_cholesky_ex linalg_cond linalg_det linalg_eig linalg_eigh linalg_eigvals "
          "linalg_eigvalsh linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq "
@@ -51,14 +56,15 @@ const std::vector<KindsComputed>& kinds() {
          "linalg_solve_triangular linalg_tensorinv linalg_tensorsolve linalg_vecdot logaddexp "
          "logcumsumexp logdet lu lu_solve matrix_exp ormqr pinverse qr renorm rms_norm silu std "
          "std_mean triangular_solve var var_mean",
-         floats | complexes},
-        {"linalg_matrix_norm linalg_norm linalg_vector_norm norm", floats | complexes, true},
+         takes_floats | takes_complexes},
+        {"linalg_matrix_norm linalg_norm linalg_vector_norm norm", takes_floats | takes_complexes,
+         true},
         {"abs addbmm addcmul addmm addmv baddbmm bmm conv1d conv2d conv3d conv_transpose1d "
          "conv_transpose2d conv_transpose3d corrcoef cov cross cumulative_trapezoid dot "
          "linalg_cross "
          "linalg_vander linear matmul mm mv positive softsign tanhshrink trace trapezoid trapz "
          "vdot",
-         integers | floats | complexes},
+         takes_integers | takes_floats | takes_complexes},
         {"amax amin aminmax argsort atan2 arctan2 clamp_max clamp_min copysign cummax cummin "
          "deg2rad digamma erf erfc erfinv fmax fmin ge gt greater greater_equal heaviside i0 "
          "isneginf isposinf le less less_equal lgamma logit lt max maximum min minimum mode msort "
@@ -69,19 +75,19 @@ const std::vector<KindsComputed>& kinds() {
          "special_modified_bessel_k1 special_ndtr special_ndtri "
          "special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
          "special_spherical_bessel_j0 special_xlog1py special_zeta unique unique_consecutive xlogy",
-         truths | integers | floats},
+         takes_truths | takes_integers | takes_floats},
         {"argmax argmin avg_pool1d avg_pool2d avg_pool3d bucketize ceil clamp clip floor "
          "floor_divide fmod hardtanh isin kthvalue local_response_norm margin_ranking_loss "
          "max_pool1d max_pool2d max_pool3d median mvlgamma nanmedian relu relu6 remainder round "
          "threshold topk trunc",
-         integers | floats}};
+         takes_integers | takes_floats}};
     return rows;
 }
 
 unsigned kind_of(DType dtype) {
-    if (dtype == DType::boolean) return truths;
-    if (ir::is_complex(dtype)) return complexes;
-    return ir::is_inexact(dtype) ? floats : integers;
+    if (dtype == DType::boolean) return takes_truths;
+    if (ir::is_complex(dtype)) return takes_complexes;
+    return ir::is_inexact(dtype) ? takes_floats : takes_integers;
 }
 
 void check_kinds(string_view function, const Dtypes& all, bool asks_for_dtype) {

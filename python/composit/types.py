@@ -25,6 +25,9 @@ else:
             tracing = sys.modules.get("composit.flashlight.tensor")
             return tracing is not None and tracing.is_lazy(value)
 
+        def __call__(cls, *given: Any, **named: Any) -> Any:
+            return _core.LazyTensor(*given, **named)
+
         def __subclasscheck__(cls, kind: type) -> bool:
             return kind is cls or issubclass(kind, _core.LazyTensor)
 
@@ -34,6 +37,5 @@ else:
     _attributes = {
         name: getattr(_core.LazyTensor, name) for name in dir(_core.LazyTensor) if name not in _OWN
     }
-    LazyTensor = _LazyTensor("LazyTensor", (), {
-        **_attributes, "__new__": lambda cls, *given, **named: _core.LazyTensor(*given, **named),
-    })  # fmt: skip
+    _attributes["__new__"] = lambda cls, *_, **__: _core.LazyTensor.__new__(_core.LazyTensor)
+    LazyTensor = _LazyTensor("LazyTensor", (), _attributes)

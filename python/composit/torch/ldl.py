@@ -45,18 +45,23 @@ class _WithoutDerivative(Function):
 
 
 def ldl_factor_ex(
-    A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None
-) -> Any:
+    A: Any = None, *, hermitian: bool = False, check_errors: bool = False, out: Any = None,
+    input: Any = None,
+) -> Any:  # fmt: skip
     """The factors of A = L D Lᵀ (of L D Lᴴ with `hermitian`) in one matrix, the pivots, and for
     each matrix 0, or which element of D is zero. LinAlgError for one, with check_errors."""
+    A = input if A is None else A
     LD, pivots, info = _WithoutDerivative.apply(_factor_of, A, hermitian)
     if check_errors:
         _check("ldl_factor_ex", info)
     return _FactorsAndInfo(*_written((LD, pivots, info), out))
 
 
-def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+def ldl_factor(
+    A: Any = None, *, hermitian: bool = False, out: Any = None, input: Any = None
+) -> Any:
     """ldl_factor_ex without the last. LinAlgError for an element of D that is zero."""
+    A = input if A is None else A
     LD, pivots, info = _WithoutDerivative.apply(_factor_of, A, hermitian)
     _check("ldl_factor", info)
     return _Factors(*_written((LD, pivots), out))

@@ -11,6 +11,7 @@ from composit import numpy as cnp
 from composit._core import type_error, value_error
 from composit.torch import calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.functions import memory_methods
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tape import is_grad_enabled, no_grad
 from composit.torch.tensor import Tensor
@@ -267,6 +268,7 @@ def attach() -> None:
     attached["byte"], attached["char"] = _to("uint8"), _to("int8")
     for name, method in attached.items():
         setattr(Tensor, name, method)
+    Tensor.retains_grad = property(memory_methods.retains_grad)  # type: ignore[attr-defined]
     Tensor.T = property(_transposed)  # type: ignore[attr-defined]
     Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
     Tensor.mH = property(lambda self: self.adjoint())  # type: ignore[attr-defined]

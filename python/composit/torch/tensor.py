@@ -15,13 +15,12 @@ from composit._core import (
     GradFn,
     LazyTensor,
     index_error,
-    not_implemented,
     runtime_error,
     type_error,
     value_error,
 )
 from composit.torch import backward as _backward
-from composit.torch import calling, dtypes, materializing, parts, places, steps, writing
+from composit.torch import calling, dtypes, materializing, places, steps, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
 from composit.torch.hooks import _Handle as _Handle
@@ -400,50 +399,6 @@ class Tensor(Located):
     def graph(self) -> Any:
         """composit's graph of what is not computed yet."""
         return self._lazy.graph
-
-    def data_ptr(self) -> int:
-        """A number that tensors have in common which share memory and begin at one element; 0
-        without elements. Nothing can be read at that address."""
-        base, offset, _ = _core.memory_of(self._lazy)
-        return base + offset if self._seen.size else 0
-
-    const_data_ptr = data_ptr
-
-    def untyped_storage(self) -> Any:
-        """The memory that it lies in."""
-        return parts.load("storage").UntypedStorage(self)
-
-    def storage(self) -> Any:
-        """The memory that it lies in, as elements of its dtype."""
-        return parts.load("storage").TypedStorage(self)
-
-    def is_set_to(self, tensor: Any) -> bool:
-        """Whether both see the same elements of one memory."""
-        is_same_place = self.data_ptr() == tensor.data_ptr()
-        return is_same_place and (self.shape, self.stride()) == (tensor.shape, tensor.stride())
-
-    def record_stream(self, s: Any) -> None:
-        """Nothing: a device has one queue. RuntimeError for a tensor on the CPU."""
-        if self.device.type == "cpu":
-            raise runtime_error("record_stream: the tensor lies on the CPU. A device is required.")
-
-    def share_memory_(self) -> Any:
-        """NotImplementedError: memory is a process's own."""
-        raise not_implemented(
-            "share_memory_: memory that processes share is not built. Threads share tensors."
-        )
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether it keeps its gradient although it is no leaf."""
-        return self._record is not None and self._record.retains_gradient_of(self)
-
-    def module_load(self, other: Any, assign: bool = False) -> Any:
-        """What load_state_dict makes of it: itself with other's values, or other."""
-        if assign:
-            return other.detach()
-        with no_grad():
-            return self.copy_(other)
 
     # ----- places
 

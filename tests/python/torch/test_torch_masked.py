@@ -113,6 +113,16 @@ def test_normalisations(mask):
     same(program)
 
 
+def test_corrections_that_are_not_whole_are_as_exact_as_the_numbers():
+    def program(t, masked):
+        x = t.tensor(NUMBERS, dtype=t.float64)
+        several = (x, t.complex(x, x.flip(0)))
+        found = [masked.var(each, 1, correction=1.3).abs().tolist() for each in several]
+        return [[round(number, 10) for number in row] for row in found]
+
+    same(program)
+
+
 def test_gradients_reach_what_the_mask_keeps():
     def program(t, masked):
         x = t.tensor(NUMBERS, dtype=t.float64, requires_grad=True)

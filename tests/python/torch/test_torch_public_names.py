@@ -1,4 +1,4 @@
-"""Every public name that PyTorch documents is there, or docs/torch-missing-names.md says why not."""
+"""A public name that PyTorch documents is there, or docs/torch-missing-names.md says why not."""
 
 import sys
 from pathlib import Path

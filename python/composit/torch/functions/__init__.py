@@ -9,6 +9,7 @@ from composit.torch.functions import (
     layout_methods,
     linear,
     linear_algebra,
+    memory_methods,
     methods_in_place,
     pointwise,
     random,
@@ -23,6 +24,7 @@ from composit.torch.functions import (
 
 __all__ = [
     "copying", "creation", "drawing_methods", "factored", "indexing", "layout_methods", "linear",
-    "linear_algebra", "methods_in_place", "pointwise", "random", "reductions", "settings",
+    "linear_algebra", "memory_methods",
+    "methods_in_place", "pointwise", "random", "reductions", "settings",
     "shapes", "signals", "sorting", "special_by_name", "statistics",
 ]  # fmt: skip

@@ -159,7 +159,8 @@ def frombuffer(
 def attach() -> None:
     """Enters torch.NAME for functions that torch.nn.functional defines."""
     for name in ("avg_pool1d", "adaptive_avg_pool1d", "bilinear", "threshold_", "rrelu_",
-                 "conv_tbc", "native_channel_shuffle", "max_pool1d", "max_pool2d", "max_pool3d"):  # fmt: skip
+                 "conv_tbc", "native_channel_shuffle", "max_pool1d", "max_pool2d",
+                 "max_pool3d"):  # fmt: skip
         if name in calling.neural:
             calling.functions.setdefault(name, calling.neural[name])
     with_places = calling.neural["adaptive_max_pool1d_with_indices"]

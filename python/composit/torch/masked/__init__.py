@@ -233,7 +233,8 @@ def _variance(
     total = sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=wide, mask=mask)
     count = count if keepdim else count.reshape(total.shape)
     if correction != 0:
-        count = (count.to(single if wide.is_complex else wide) - correction).clamp(min=0)
+        real = {"complex64": "float32", "complex128": "float64"}.get(wide.name, wide.name)
+        count = (count.to(dtypes.by_name[real]) - correction).clamp(min=0)
     return (total / count).to(to)
 
 
