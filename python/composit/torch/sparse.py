@@ -365,7 +365,7 @@ def to_sparse(
 ) -> SparseTensor:  # fmt: skip
     """A dense tensor's elements that are not 0; or parts of it that are not, whose places are those
     of its first sparse_dim dimensions and which have its last dense_dim ones."""
-    if blocksize is not None or (layout is not None and str(layout) != SparseTensor.layout):
+    if blocksize is not None or layout not in (None, sparse_coo):
         given = "blocksize" if blocksize is not None else str(layout)
         raise runtime_error(
             f"to_sparse: {given} is asked for. Sparse tensors here have coordinates: "

@@ -210,6 +210,7 @@ def cases(t):
     yield "axes of a cross product", lambda: t.linalg.cross(f(2, 3), f(3))
     yield "rows beside rows", lambda: t.searchsorted(f(2, 3), f(3, 2))
     yield "an order of floats", lambda: t.searchsorted(f(3), f(2), sorter=f(3))
+    yield "one dimension twice", lambda: t.gradient(t.arange(3.0), dim=(0, -1))
     yield "both sides", lambda: t.searchsorted(f(3), f(2), side="left", right=True)
     yield "a mask that is subtracted", lambda: 1.0 - (f(2) > 0)
     yield "a mask beside numbers", lambda: f(2) - (f(2) > 0)

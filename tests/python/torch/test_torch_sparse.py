@@ -29,6 +29,7 @@ def test_parts_and_dense_values():
     check_same(lambda t: t.sparse.FloatTensor(t.tensor(INDICES), t.tensor(VALUES)).to_dense())
     check_same(lambda t: t.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse().indices())
     check_same(lambda t: t.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse().to_dense())
+    check_same(lambda t: t.eye(2).to_sparse(layout=t.sparse_coo).to_dense())
 
 
 @pytest.mark.parametrize("product", [

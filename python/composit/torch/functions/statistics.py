@@ -101,9 +101,10 @@ def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int 
     spacing = 1 if spacing is None else spacing
     dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     several = list(dims)
-    if len({each % max(input.ndim, 1) for each in several}) < len(several):
-        twice = next(each for each in several if several.count(each) > 1)
-        raise runtime_error(f"dim {twice} appears multiple times in the list of dims")
+    places = [each % max(input.ndim, 1) for each in several]
+    for place in places:
+        if places.count(place) > 1:
+            raise runtime_error(f"dim {place} appears multiple times in the list of dims")
     given = spacing if isinstance(spacing, (list, tuple)) else [spacing] * len(several)
     if len(given) != len(several):
         raise runtime_error(

@@ -31,7 +31,7 @@ _small = ("uint8", "bool", "int8", "int16", "int32")
 
 def _kept(name: str, input: Any, mask: Any, operation: str, order: Any = 2) -> Any:
     """The input with what changes nothing where the mask is false. ValueError: it is sparse."""
-    if str(input.layout) != "torch.strided":
+    if input.layout is not dtypes.strided:
         raise value_error(f"masked {name} expects strided tensor (got {input.layout} tensor)")
     return input if mask is None else _filled(input, mask, operation, float(order))
 
@@ -151,7 +151,7 @@ def mean(
             f"mean(): Could not infer output dtype. {source} dtype must be either "
             f"a floating point or complex dtype. Got: {to}"
         )
-    if str(input.layout) != "torch.strided":
+    if input.layout is not dtypes.strided:
         raise value_error(
             f"masked mean expects strided or sparse_csr tensor (got {input.layout} tensor)"
         )
@@ -190,7 +190,7 @@ def logaddexp(
     input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
     """The logarithm of the sum of two tensors' exponentials, each with its mask."""
-    if any(str(x.layout) != "torch.strided" for x in (input, other)):
+    if any(x.layout is not dtypes.strided for x in (input, other)):
         raise value_error(
             f"masked logaddexp expects strided tensors (got {input.layout} tensor for input, "
             f"{other.layout} for other)"
@@ -221,7 +221,7 @@ def _variance(
         raise AssertionError("Only one of unbiased and correction may be given")
     if correction is None:
         correction = 0.0 if unbiased is False else 1.0
-    if str(input.layout) != "torch.strided":
+    if input.layout is not dtypes.strided:
         raise value_error(f"masked std/var expects strided tensor (got {input.layout} tensor)")
     single = dtypes.by_name["float32"]
     is_inexact = input.dtype.is_floating_point or input.dtype.is_complex

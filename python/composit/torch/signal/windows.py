@@ -18,7 +18,7 @@ def _window(
 ) -> Any:
     if M < 0:
         raise value_error(f"{name} requires non-negative window length, got M={M}")
-    if layout is not None and str(layout) != "torch.strided":
+    if layout not in (None, dtypes.strided):
         raise value_error(f"{name} is implemented for strided tensors only, got: {layout}")
     to = dtype or dtypes.default()
     if to.name not in ("float32", "float64"):

@@ -144,7 +144,7 @@ def _is_sparse(value: Any) -> bool:
 
 
 def _is_strided(value: Any) -> bool:
-    return str(value.layout) == "torch.strided"
+    return value.layout is dtypes.strided
 
 
 def _belong_together(actual: Any, expected: Any, allow_subclasses: bool) -> bool:
