@@ -4,7 +4,12 @@
 #include "composit/aten/distributions.h"
 
 #include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <map>
 #include <numbers>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace composit::aten::distributions {
@@ -18,6 +23,30 @@ struct Row {
     const char* asked;
     Formula formula;
 };
+
+// Formulas by what they belong to, a distribution's or a transform's name, and what is asked of it.
+using FormulaTable =
+    std::map<std::string, std::map<std::string, Formula, std::less<>>, std::less<>>;
+
+// The rows of several families.
+[[nodiscard]] inline std::vector<Row> joined(std::initializer_list<std::vector<Row>> of_families) {
+    std::vector<Row> all;
+    for (const auto& rows : of_families) all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+}
+[[nodiscard]] inline FormulaTable table_of(const std::vector<Row>& rows) {
+    FormulaTable made;
+    for (const Row& row : rows) made[row.family][row.asked] = row.formula;
+    return made;
+}
+// The formula of a row; null where there is none.
+[[nodiscard]] inline Formula formula_in(const FormulaTable& table, std::string_view family,
+                                        std::string_view asked) {
+    const auto of = table.find(family);
+    if (of == table.end()) return nullptr;
+    const auto found = of->second.find(asked);
+    return found == of->second.end() ? nullptr : found->second;
+}
 
 [[nodiscard]] std::vector<Row> real_rows();      // location and scale
 [[nodiscard]] std::vector<Row> positive_rows();  // gamma, beta, Dirichlet's and their kin

@@ -9,30 +9,18 @@
 namespace composit::aten {
 namespace {
 
-using DistributionTable =
-    std::map<std::string, std::map<std::string, Formula, std::less<>>, std::less<>>;
-
-DistributionTable made_distribution_table() {
+const distributions::FormulaTable& distribution_table() {
     using namespace distributions;
-    DistributionTable made;
-    for (const auto& rows : {real_rows(), positive_rows(), counted_rows(), bounded_rows(),
-                             vector_rows(), derived_rows()})
-        for (const Row& row : rows) made[row.family][row.asked] = row.formula;
-    return made;
-}
-
-const DistributionTable& distribution_table() {
-    static const auto* const all = new DistributionTable(made_distribution_table());
+    static const auto* const all =
+        new FormulaTable(table_of(joined({real_rows(), positive_rows(), counted_rows(),
+                                          bounded_rows(), vector_rows(), derived_rows()})));
     return *all;
 }
 
 }  // namespace
 
 Formula distribution_formula(std::string_view family, std::string_view asked) {
-    const auto of = distribution_table().find(family);
-    if (of == distribution_table().end()) return nullptr;
-    const auto found = of->second.find(asked);
-    return found == of->second.end() ? nullptr : found->second;
+    return distributions::formula_in(distribution_table(), family, asked);
 }
 
 std::vector<std::string> distribution_quantities(std::string_view family) {

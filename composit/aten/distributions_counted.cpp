@@ -160,12 +160,8 @@ Value clamped_probability(const Value& x) {
 }
 
 std::vector<Row> counted_rows() {
-    std::vector<Row> all;
-    for (const auto& rows :
-         {bernoulli_rows(), geometric_rows(), binomial_rows(), negative_binomial_rows(),
-          poisson_rows(), categorical_rows(), one_hot_rows(), multinomial_rows()})
-        all.insert(all.end(), rows.begin(), rows.end());
-    return all;
+    return joined({bernoulli_rows(), geometric_rows(), binomial_rows(), negative_binomial_rows(),
+                   poisson_rows(), categorical_rows(), one_hot_rows(), multinomial_rows()});
 }
 
 }  // namespace composit::aten::distributions

@@ -185,13 +185,9 @@ std::vector<Row> inverse_gamma_rows() {
 }  // namespace
 
 std::vector<Row> derived_rows() {
-    std::vector<Row> all;
-    for (const auto& rows :
-         {folded_rows("half_normal", Normal{}), folded_rows("half_cauchy", Cauchy{}), half_rows(),
-          log_normal_rows(), gumbel_rows(), weibull_rows(), pareto_rows(), kumaraswamy_rows(),
-          inverse_gamma_rows()})
-        all.insert(all.end(), rows.begin(), rows.end());
-    return all;
+    return joined({folded_rows("half_normal", Normal{}), folded_rows("half_cauchy", Cauchy{}),
+                   half_rows(), log_normal_rows(), gumbel_rows(), weibull_rows(), pareto_rows(),
+                   kumaraswamy_rows(), inverse_gamma_rows()});
 }
 
 }  // namespace composit::aten::distributions

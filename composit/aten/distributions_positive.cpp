@@ -199,11 +199,8 @@ std::vector<Row> generalized_pareto_rows() {
 }  // namespace
 
 std::vector<Row> positive_rows() {
-    std::vector<Row> all;
-    for (const auto& rows : {exponential_rows(), gamma_rows(), dirichlet_rows(), beta_rows(),
-                             fisher_rows(), generalized_pareto_rows()})
-        all.insert(all.end(), rows.begin(), rows.end());
-    return all;
+    return joined({exponential_rows(), gamma_rows(), dirichlet_rows(), beta_rows(), fisher_rows(),
+                   generalized_pareto_rows()});
 }
 
 }  // namespace composit::aten::distributions

@@ -137,11 +137,8 @@ std::vector<Row> von_mises_rows() {
 }  // namespace
 
 std::vector<Row> real_rows() {
-    std::vector<Row> all;
-    for (const auto& rows : {normal_rows(), laplace_rows(), cauchy_rows(), student_rows(),
-                             uniform_rows(), von_mises_rows()})
-        all.insert(all.end(), rows.begin(), rows.end());
-    return all;
+    return joined({normal_rows(), laplace_rows(), cauchy_rows(), student_rows(), uniform_rows(),
+                   von_mises_rows()});
 }
 
 }  // namespace composit::aten::distributions

@@ -192,11 +192,7 @@ Value low_rank_squared_length(const Value& factor, const Value& diagonal, const 
 }
 
 std::vector<Row> vector_rows() {
-    std::vector<Row> all;
-    for (const auto& rows :
-         {multivariate_rows(), low_rank_rows(), wishart_rows(), correlation_rows()})
-        all.insert(all.end(), rows.begin(), rows.end());
-    return all;
+    return joined({multivariate_rows(), low_rank_rows(), wishart_rows(), correlation_rows()});
 }
 
 }  // namespace composit::aten::distributions

@@ -2,6 +2,7 @@
 #include "composit/aten/losses.h"
 
 #include "composit/aten/dtypes.h"
+#include "composit/aten/operand_rules.h"
 #include "composit/aten/rank.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
@@ -146,11 +147,9 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight,
                                         const Tensor& pos_weight, Reduction reduction) {
-    user_check<RuntimeError>(target.dtype() != ir::DType::boolean,
-                             "Subtraction, the `-` operator, with a bool tensor is not supported. "
-                             "If you are trying to invert a mask, use the `~` or `logical_not()` "
-                             "operator instead.");
     // PyTorch writes the losses over 1 - target.
+    check_operand_dtypes("rsub", {target.dtype()},
+                         [](size_t, std::string_view) { return std::nullopt; });
     user_check<RuntimeError>(ir::is_inexact(target.dtype()) || !ir::is_inexact(x.dtype()),
                              "result type ", ir::scalar_type_name(x.dtype()),
                              " can't be cast to the desired output type ",

@@ -322,11 +322,8 @@ std::string written(string_view text, const std::vector<DType>& dtypes) {
 void check_one_dtype(string_view function, const DTypeOfOperand& dtype_of) {
     static const auto rows = by_name(one_dtype());
     const auto [begin, end] = rows.equal_range(function);
-    // Rows of one name are found in any order; the first one that is written down speaks first.
-    std::vector<const OneDtype*> found;
-    for (auto row = begin; row != end; ++row) found.push_back(row->second);
-    std::sort(found.begin(), found.end());
-    for (const OneDtype* row : found) {
+    for (auto found = begin; found != end; ++found) {
+        const OneDtype* const row = found->second;
         std::vector<DType> dtypes;
         for (const NamedOperand& operand : row->operands)
             if (const auto dtype = dtype_of(operand.place, operand.name)) dtypes.push_back(*dtype);

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace composit::aten {
 
-// The rows of a table by the names in them. A name may stand in several rows.
+// The rows of a table by the names in them. A name may stand in several rows,
+// which keep their order.
 template <class Row>
-std::unordered_multimap<std::string_view, const Row*> by_name(const std::vector<Row>& rows) {
-    std::unordered_multimap<std::string_view, const Row*> found;
+std::multimap<std::string_view, const Row*> by_name(const std::vector<Row>& rows) {
+    std::multimap<std::string_view, const Row*> found;
     for (const Row& row : rows)
         for (std::string_view left = row.names; !left.empty();) {
             const size_t end = std::min(left.find(' '), left.size());
@@ -23,8 +24,7 @@ std::unordered_multimap<std::string_view, const Row*> by_name(const std::vector<
 
 // The row of a name that stands in one; null.
 template <class Row>
-const Row* row_of(const std::unordered_multimap<std::string_view, const Row*>& rows,
-                  std::string_view name) {
+const Row* row_of(const std::multimap<std::string_view, const Row*>& rows, std::string_view name) {
     const auto found = rows.find(name);
     return found == rows.end() ? nullptr : found->second;
 }

@@ -3,30 +3,28 @@
 
 #include "composit/aten/images.h"
 #include "composit/nn/pooling.h"
+#include "composit/nn/spatial.h"
 #include "composit/ops/ops.h"
 
-#include <algorithm>
+#include <string_view>
 
 namespace composit::aten {
 namespace {
 
 using Lengths = std::vector<int64_t>;
 
-// The one of an option that is given once for all axes, or for each.
-int64_t along(const Lengths& given, size_t axis, int64_t missing) {
-    return given.empty() ? missing
-                         : given[given.size() == 1 ? 0 : std::min(axis, given.size() - 1)];
-}
-
-nn::PoolOptions nn_options(const PoolOptions& o) {
-    for (size_t d = 0; d < std::max(o.padding.size(), o.kernel_size.size()); ++d) {
-        const int64_t pad = along(o.padding, d, 0), kernel = along(o.kernel_size, d, 1),
-                      dilation = along(o.dilation, d, 1);
+nn::PoolOptions nn_options(std::string_view function, int64_t count, const PoolOptions& o) {
+    const auto along = [&](std::string_view option, const Lengths& given, int64_t missing) {
+        return nn::per_axis(function, option, given, static_cast<size_t>(count), missing, missing);
+    };
+    const Lengths kernel = along("kernel_size", o.kernel_size, 1),
+                  padding = along("padding", o.padding, 0),
+                  dilation = along("dilation", o.dilation, 1);
+    for (size_t d = 0; d < kernel.size(); ++d)
         user_check<RuntimeError>(
-            pad <= ((kernel - 1) * dilation + 1) / 2,
-            "pad should be at most half of effective kernel size, but got pad=", pad,
-            ", kernel_size=", kernel, " and dilation=", dilation);
-    }
+            padding[d] <= ((kernel[d] - 1) * dilation[d] + 1) / 2,
+            "pad should be at most half of effective kernel size, but got pad=", padding[d],
+            ", kernel_size=", kernel[d], " and dilation=", dilation[d]);
     return {.kernel_size = o.kernel_size,
             .strides = o.stride.empty() ? o.kernel_size : o.stride,
             .padding = o.padding,
@@ -56,13 +54,16 @@ std::pair<Tensor, Tensor> both_without_batch(const std::pair<Tensor, Tensor>& ma
 }  // namespace
 
 Tensor max_pool(const Tensor& x, int64_t count, const PoolOptions& o) {
-    return without_batch(nn::max_pool(with_batch(x, count), nn_options(o)), x, count);
+    return without_batch(nn::max_pool(with_batch(x, count), nn_options("max_pool", count, o)), x,
+                         count);
 }
 
 std::pair<Tensor, Tensor> max_pool_with_indices(const Tensor& x, int64_t count,
                                                 const PoolOptions& o) {
-    return both_without_batch(nn::max_pool_with_indices(with_batch(x, count), nn_options(o)), x,
-                              count);
+    return both_without_batch(
+        nn::max_pool_with_indices(with_batch(x, count),
+                                  nn_options("max_pool_with_indices", count, o)),
+        x, count);
 }
 
 Tensor average_pool(const Tensor& x, int64_t count, const PoolOptions& o, bool count_include_pad,
@@ -71,20 +72,21 @@ Tensor average_pool(const Tensor& x, int64_t count, const PoolOptions& o, bool c
         const Tensor wide = ops::astype(x, ir::DType::float64);
         return ops::astype(average_pool(wide, count, o, count_include_pad, divisor), x.dtype());
     }
-    nn::PoolOptions options = nn_options(o);
+    nn::PoolOptions options = nn_options("average_pool", count, o);
     options.count_include_pad = count_include_pad;
     options.divisor = divisor;
     return without_batch(nn::average_pool(with_batch(x, count), options), x, count);
 }
 
 Tensor lp_pool(const Tensor& x, int64_t count, double norm_type, const PoolOptions& o) {
-    return without_batch(nn::lp_pool(with_batch(x, count), norm_type, nn_options(o)), x, count);
+    return without_batch(
+        nn::lp_pool(with_batch(x, count), norm_type, nn_options("lp_pool", count, o)), x, count);
 }
 
 Tensor max_unpool(const Tensor& x, const Tensor& indices, int64_t count, const PoolOptions& o,
                   const ir::Shape& output_size) {
     const Tensor made = nn::max_unpool(with_batch(x, count), with_batch(indices, count),
-                                       nn_options(o), output_size);
+                                       nn_options("max_unpool", count, o), output_size);
     return without_batch(made, x, count);
 }
 

@@ -152,26 +152,17 @@ std::vector<Row> matrix_rows() {
     };
 }
 
-using TransformTable =
-    std::map<std::string, std::map<std::string, Formula, std::less<>>, std::less<>>;
-
-const TransformTable& transform_table() {
-    static const auto* const all = [] {
-        auto* const made = new TransformTable;
-        for (const auto& rows : {elementwise_rows(), simplex_rows(), matrix_rows()})
-            for (const Row& row : rows) (*made)[row.family][row.asked] = row.formula;
-        return made;
-    }();
+const distributions::FormulaTable& transform_table() {
+    using namespace distributions;
+    static const auto* const all =
+        new FormulaTable(table_of(joined({elementwise_rows(), simplex_rows(), matrix_rows()})));
     return *all;
 }
 
 }  // namespace
 
 Formula transform_formula(std::string_view transform, std::string_view asked) {
-    const auto of = transform_table().find(transform);
-    if (of == transform_table().end()) return nullptr;
-    const auto found = of->second.find(asked);
-    return found == of->second.end() ? nullptr : found->second;
+    return distributions::formula_in(transform_table(), transform, asked);
 }
 
 Transform::Transform(std::string_view name, std::map<std::string, Value> parameters)

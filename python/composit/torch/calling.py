@@ -392,6 +392,12 @@ def torch_function(
     return add
 
 
+def method(function: Any) -> Any:
+    """Makes a function over Tensors a method of torch's, under its own name."""
+    methods[function.__name__] = function
+    return function
+
+
 def as_device(value: Any) -> Any:
     """A device, checked."""
     check_device(value)

@@ -13,18 +13,13 @@ from composit.torch import calling
 from composit.torch.functions import random
 
 
-def _method(function: Any) -> Any:
-    calling.methods[function.__name__] = function
-    return function
-
-
-@_method
+@calling.method
 def bernoulli(self: Any, p: Any = None, *, generator: Any = None) -> Any:
     """Ones with the tensor's probabilities, or with p."""
     return random.bernoulli(self, p, generator=generator)
 
 
-@_method
+@calling.method
 def multinomial(
     self: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Any:

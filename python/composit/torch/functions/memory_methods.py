@@ -10,12 +10,7 @@ from composit.torch import calling, parts
 from composit.torch.tape import no_grad
 
 
-def _method(function: Any) -> Any:
-    calling.methods[function.__name__] = function
-    return function
-
-
-@_method
+@calling.method
 def data_ptr(self: Any) -> int:
     """A number that tensors have in common which share memory and begin at one element; 0
     without elements. Nothing can be read at that address."""
@@ -26,33 +21,33 @@ def data_ptr(self: Any) -> int:
 calling.methods["const_data_ptr"] = data_ptr
 
 
-@_method
+@calling.method
 def untyped_storage(self: Any) -> Any:
     """The memory that it lies in."""
     return parts.load("storage").UntypedStorage(self)
 
 
-@_method
+@calling.method
 def storage(self: Any) -> Any:
     """The memory that it lies in, as elements of its dtype."""
     return parts.load("storage").TypedStorage(self)
 
 
-@_method
+@calling.method
 def is_set_to(self: Any, tensor: Any) -> bool:
     """Whether both see the same elements of one memory."""
     is_same_place = self.data_ptr() == tensor.data_ptr()
     return is_same_place and (self.shape, self.stride()) == (tensor.shape, tensor.stride())
 
 
-@_method
+@calling.method
 def record_stream(self: Any, s: Any) -> None:
     """Nothing: a device has one queue. RuntimeError for a tensor on the CPU."""
     if self.device.type == "cpu":
         raise runtime_error("record_stream: the tensor lies on the CPU. A device is required.")
 
 
-@_method
+@calling.method
 def share_memory_(self: Any) -> Any:
     """NotImplementedError: memory is a process's own."""
     raise not_implemented(
@@ -65,7 +60,7 @@ def retains_grad(self: Any) -> bool:
     return self._record is not None and self._record.retains_gradient_of(self)
 
 
-@_method
+@calling.method
 def module_load(self: Any, other: Any, assign: bool = False) -> Any:
     """What load_state_dict makes of it: itself with other's values, or other."""
     if assign:

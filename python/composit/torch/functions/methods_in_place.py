@@ -10,12 +10,7 @@ from composit._core import runtime_error
 from composit.torch import calling, writing
 
 
-def _method(function: Any) -> Any:
-    calling.methods[function.__name__] = function
-    return function
-
-
-@_method
+@calling.method
 def map_(self: Any, tensor: Any, callable: Any) -> Any:
     """Each element becomes callable(element, the other's), by Python."""
     other = tensor.detach().expand_as(self).numpy(force=True)
@@ -23,7 +18,7 @@ def map_(self: Any, tensor: Any, callable: Any) -> Any:
     return self.copy_(calling.functions["from_numpy"](made))
 
 
-@_method
+@calling.method
 def float_power_(self: Any, exponent: Any) -> Any:
     """float_power, written over the tensor. RuntimeError where that is not of double precision."""
     made = calling.functions["float_power"](self, exponent)
@@ -35,13 +30,13 @@ def float_power_(self: Any, exponent: Any) -> Any:
     return writing.write(self, made, "float_power")
 
 
-@_method
+@calling.method
 def polygamma_(self: Any, n: int) -> Any:
     """polygamma, written over the tensor."""
     return writing.write(self, calling.functions["polygamma"](n, self), "polygamma")
 
 
-@_method
+@calling.method
 def conj_physical_(self: Any) -> Any:
     """The conjugate, written over the tensor."""
     return writing.write(self, calling.functions["conj_physical"](self), "conj_physical")
