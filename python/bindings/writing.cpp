@@ -118,6 +118,8 @@ void overwrite(nb::handle target, const LazyTensor& value, bool has_gradient) {
     if (ir::is_constant(write.target->tensor().node())) return;
     self->is_pending = self->is_leaf;
     enter(target);
+    // The target may be a view, or what `.data` gave, which dies before values are computed.
+    if (!owner->is_leaf && !memory.tensor.is(target)) enter(memory.tensor);
 }
 
 // What such an operation overwrites gets a gradient of zeros.

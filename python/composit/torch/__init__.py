@@ -47,6 +47,7 @@ from composit.torch.tape import (
     set_grad_enabled,
 )
 from composit.torch.tensor import Tensor
+from composit.torch.version import __version__ as __version__
 
 _settings.attach()
 _einops_backend.attach()
@@ -54,7 +55,6 @@ globals().update(_calling.functions)
 globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})
 newaxis = None
-__version__ = "2.13.0+composit"
 
 
 def is_cuda_available() -> bool:

@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 from composit._core import runtime_error
 from composit.torch import cuda, places
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
+
 
 def _missing() -> NoReturn:
     raise runtime_error("Cannot access accelerator device when none is available.")

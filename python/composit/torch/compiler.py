@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from composit._core import not_implemented, runtime_error, value_error
 from composit.torch.compiling import Unsupported, compile, disable, is_compiling, reset
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
 __all__ = [
     "Unsupported", "allow_in_graph", "assume_constant_result", "compile",
     "cudagraph_mark_step_begin", "disable", "get_default_backend", "is_compiling",

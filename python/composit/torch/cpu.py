@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
 __all__ = [
     "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count",
     "is_available", "is_initialized", "set_device", "stream", "synchronize",

@@ -199,6 +199,14 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
     return outputs[0] if is_one else tuple(outputs)
 
 
+class InplaceFunction(Function):
+    """A Function under the name that those had which write their inputs (mark_dirty says that)."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """A backward through which no gradient goes: what it returns is detached."""
 

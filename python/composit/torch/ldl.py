@@ -9,11 +9,11 @@ from composit._core import runtime_error
 from composit._linear_algebra_error import LinAlgError
 from composit.torch.calling import define
 from composit.torch.function import Function
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 _here: dict[str, Any] = {"is_function": False, "is_method": False}
-_Factors = pair("linalg_ldl_factor", "LD", "pivots")
-_FactorsAndInfo = pair("linalg_ldl_factor_ex", "LD", "pivots", "info")
+_Factors = named("linalg_ldl_factor")
+_FactorsAndInfo = named("linalg_ldl_factor_ex")
 
 
 def _factor(A: Any, hermitian: bool) -> Any:

@@ -12,7 +12,7 @@ from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch import parts
 from composit.torch.calling import define
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 _aten = _core.aten
 _l = cnp.linalg
@@ -55,7 +55,7 @@ def _cholesky(A: Any, *, upper: bool = False) -> Any:
 @_linalg("cholesky_ex")
 def _cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """cholesky, and 0 for each matrix."""
-    return pair("linalg_cholesky_ex", "L", "info")(_l.cholesky(A, upper=upper), _info(A))
+    return named("linalg_cholesky_ex")(_l.cholesky(A, upper=upper), _info(A))
 
 
 @_linalg("cond")
@@ -87,9 +87,7 @@ def _eig(A: Any) -> Any:
     values, vectors = _l.eig(A)
     to = "complex128" if A.dtype.itemsize == 8 and A.dtype.kind == "f" else None
     to = to or ("complex64" if A.dtype.kind == "f" else A.dtype)
-    return pair("linalg_eig", "eigenvalues", "eigenvectors")(
-        cnp.astype(values, to), cnp.astype(vectors, to)
-    )
+    return named("linalg_eig")(cnp.astype(values, to), cnp.astype(vectors, to))
 
 
 @_linalg("eigvals")
@@ -101,7 +99,7 @@ def _eigvals(A: Any) -> Any:
 @_linalg("eigh")
 def _eigh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues and eigenvectors of Hermitian matrices."""
-    return pair("linalg_eigh", "eigenvalues", "eigenvectors")(*_l.eigh(A, UPLO))
+    return named("linalg_eigh")(*_l.eigh(A, UPLO))
 
 
 @_linalg("eigvalsh")
@@ -125,7 +123,7 @@ def _inv(A: Any) -> Any:
 @_linalg("inv_ex")
 def _inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """inv, and 0 for each matrix."""
-    return pair("linalg_inv_ex", "inverse", "info")(_l.inv(A), _info(A))
+    return named("linalg_inv_ex")(_l.inv(A), _info(A))
 
 
 @_linalg("lstsq")
@@ -134,20 +132,19 @@ def _lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None
     found, residuals = _aten.lstsq(input, b)
     empty = cnp.zeros((0,), input.dtype)
     rank = cnp.full(tuple(input.shape[:-2]), min(input.shape[-2:]), "int64")
-    fields = ("solution", "residuals", "rank", "singular_values")
-    return pair("linalg_lstsq", *fields)(found, residuals, rank, empty)
+    return named("linalg_lstsq")(found, residuals, rank, empty)
 
 
 @_linalg("lu_factor")
 def lu_factor_of(A: Any, *, pivot: bool = True) -> Any:
     """L and U in one matrix, and the pivots from 1."""
-    return pair("linalg_lu_factor", "LU", "pivots")(*_aten.lu_factor(A)[:2])
+    return named("linalg_lu_factor")(*_aten.lu_factor(A)[:2])
 
 
 @_linalg("lu_factor_ex")
 def _lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """lu_factor, and 0 for each matrix."""
-    return pair("linalg_lu_factor_ex", "LU", "pivots", "info")(*_aten.lu_factor(A)[:2], _info(A))
+    return named("linalg_lu_factor_ex")(*_aten.lu_factor(A)[:2], _info(A))
 
 
 @_linalg("lu")
@@ -155,7 +152,7 @@ def _lu(A: Any, *, pivot: bool = True) -> Any:
     """P, L and U with P @ L @ U = A."""
     lu, _, order = _aten.lu_factor(A)
     permutation = _aten.permutation_of(order, A.dtype)
-    return pair("linalg_lu", "P", "L", "U")(permutation, *_aten.split_lu(lu))
+    return named("linalg_lu")(permutation, *_aten.split_lu(lu))
 
 
 @_linalg("lu_solve")
@@ -229,14 +226,14 @@ def pinv_of(
 def qr_of(A: Any, mode: str = "reduced") -> Any:
     """Q and R with Q @ R = A; mode: "reduced", "complete" or "r"."""
     if mode == "r":
-        return pair("linalg_qr", "Q", "R")(cnp.zeros((0,), A.dtype), _l.qr(A, "r"))
-    return pair("linalg_qr", "Q", "R")(*_l.qr(A, mode))
+        return named("linalg_qr")(cnp.zeros((0,), A.dtype), _l.qr(A, "r"))
+    return named("linalg_qr")(*_l.qr(A, mode))
 
 
 @_linalg("slogdet")
 def slogdet_of(A: Any) -> Any:
     """The determinant's sign, and the logarithm of its absolute value."""
-    return pair("linalg_slogdet", "sign", "logabsdet")(*_l.slogdet(A))
+    return named("linalg_slogdet")(*_l.slogdet(A))
 
 
 @_linalg("solve")
@@ -248,7 +245,7 @@ def solve_of(A: Any, B: Any, *, left: bool = True) -> Any:
 @_linalg("solve_ex")
 def _solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """solve, and 0 for each matrix."""
-    return pair("linalg_solve_ex", "result", "info")(solve_of(A, B, left=left), _info(A))
+    return named("linalg_solve_ex")(solve_of(A, B, left=left), _info(A))
 
 
 @_linalg("solve_triangular")
@@ -262,7 +259,7 @@ def solve_triangular_of(
 @_linalg("svd")
 def svd_of(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """U, S and Vh with U @ diag(S) @ Vh = A."""
-    return pair("linalg_svd", "U", "S", "Vh")(*_l.svd(A, full_matrices))
+    return named("linalg_svd")(*_l.svd(A, full_matrices))
 
 
 @_linalg("svdvals")

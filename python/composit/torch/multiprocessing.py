@@ -7,9 +7,12 @@ from multiprocessing import *  # noqa: F403
 from typing import Any
 
 from composit._core import runtime_error, with_location
+from composit.torch import parts
 
 __all__ = [*multiprocessing.__all__, "get_all_sharing_strategies",  # type: ignore[attr-defined]
            "get_sharing_strategy", "set_sharing_strategy", "spawn"]  # fmt: skip
+__path__: list[str] = []  # modules below are found by composit.torch.parts
+parts.register_namesakes(__name__, "spawn")
 _strategy = ["file_descriptor"]
 
 

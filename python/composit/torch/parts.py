@@ -13,18 +13,38 @@ from typing import Any
 
 _ROOT = "composit.torch"
 
-# PyTorch's module: the module here that has its names.
+# PyTorch's module: the modules here that have its names.
 _elsewhere = {
     **{f"nn.modules.{name}": "nn.modules" for name in (
         "activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance",
         "dropout", "flatten", "fold", "instancenorm", "linear", "loss", "normalization", "padding",
         "pixelshuffle", "pooling", "rnn", "sparse", "upsampling",
     )},
-    "nn.modules.module": "nn.module",
+    "nn.modules.module": "nn.module nn.module_hooks",
+    "nn.modules.linear_cross_entropy": "nn.modules",
     "nn.utils.stateless": "func", "masked._ops": "masked",
-    "nn.parallel.data_parallel": "nn.parallel", "nn.parallel.scatter_gather": "nn.parallel.pieces",
-    "autograd.variable": "autograd",
-    "cuda.amp.grad_scaler": "cuda.amp", "cuda.amp.autocast_mode": "cuda.amp",
+    "nn.utils.spectral_norm": "nn.utils.hooked_norms",
+    "nn.utils.weight_norm": "nn.utils.hooked_norms",
+    **{f"nn.parallel.{name}": "nn.parallel" for name in (
+        "data_parallel", "parallel_apply", "replicate",
+    )},
+    "nn.parallel.scatter_gather": "nn.parallel.pieces", "nn.parallel.comm": "nn.parallel.pieces",
+    **{f"autograd.{name}": "autograd" for name in (
+        "anomaly_mode", "grad_mode", "variable",
+    )},
+    "autograd.function": "function", "functional": "", "return_types": "named_results", "torch_version": "version",
+    "accelerator.memory": "accelerator",
+    "amp.autocast_mode": "amp", "cpu.amp": "amp.of_cpu",
+    **{f"{place}.amp.{name}": source
+       for place, source in (("cpu", "amp.of_cpu"), ("cuda", "cuda.amp"))
+       for name in ("autocast_mode", "common", "grad_scaler")},
+    "cuda.graphs": "cuda", "cuda.random": "cuda", "cuda.streams": "cuda",
+    **{f"multiprocessing.{name}": "multiprocessing" for name in (
+        "pool", "queue", "reductions", "spawn",
+    )},
+    "signal.windows.windows": "signal.windows",
+    "utils.tensorboard.writer": "utils.tensorboard",
+    "utils.tensorboard.summary": "utils.tensorboard",
     "utils.data.dataloader": "utils.data", "utils.data.dataset": "utils.data",
     "utils.data.sampler": "utils.data", "utils.data._utils.collate": "utils.data.collating",
     **{f"distributions.{name}": f"distributions.{part}" for part, names in {
@@ -39,8 +59,11 @@ _elsewhere = {
         "multivariate": "lkj_cholesky lowrank_multivariate_normal multivariate_normal wishart",
         "distribution": "exp_family",
     }.items() for name in names.split()},
-    "utils.data._utils": "utils.data", "optim.adam": "optim", "optim.adamw": "optim",
-    "optim.lbfgs": "optim.lbfgs",
+    "utils.data._utils": "utils.data",
+    **{f"optim.{name}": "optim" for name in (
+        "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam", "rmsprop",
+        "rprop", "sparse_adam",
+    )},
 }  # fmt: skip
 
 # Modules of which nothing is built. The name of a part stands for all below it.
@@ -50,7 +73,23 @@ _unbuilt = (
     "utils.benchmark", "utils.cpp_extension", "utils.module_tracker", "utils.model_zoo",
     "utils.mobile_optimizer", "utils.flop_counter", "nn.quantized", "nn.qat", "nn.intrinsic",
     "nn.quantizable",
-    "autograd.profiler", "autograd.graph",
+    "autograd.profiler", "autograd.profiler_legacy", "autograd.profiler_util", "autograd.graph",
+    "accelerator.graphs", "compiler.config", "masked.maskedtensor", "nativert",
+    "nn.attention.experimental", "nn.attention.varlen", "nn.backends", "nn.cpp",
+    "nn.modules.linear_cross_entropy_options", "nn.parallel.distributed", "numa", "quasirandom",
+    "sparse.semi_structured",
+    *(f"backends.{name}" for name in (
+        "cusparselt", "kleidiai", "mha", "miopen", "python_native", "xeon",
+    )),
+    *(f"cuda.{name}" for name in (
+        "comm", "gds", "green_contexts", "jiterator", "nccl", "profiler", "sparse", "tunable",
+    )),
+    *(f"utils.{name}" for name in (
+        "backcompat", "backend_registration", "bundled_inputs", "collect_env", "cpp_backtrace",
+        "data.backward_compatibility", "data.datapipes", "data.graph", "data.graph_settings",
+        "debug_log", "deterministic", "file_baton", "hipify", "jit", "mkldnn", "model_dump",
+        "serialization", "show_pickle", "throughput_benchmark", "viz", "weak",
+    )),
 )  # fmt: skip
 
 # What programs ask to learn that such a module is not there.
@@ -128,10 +167,19 @@ class _Parts:
             module.__doc__ = "Not built: its names are refused when they are used."
             module.__dict__["__getattr__"] = lambda name: _of_unbuilt(module.__name__, name)
             return
-        source = importlib.import_module(f"{_ROOT}.{_elsewhere[short]}")
-        module.__doc__ = source.__doc__
-        module.__dict__["__getattr__"] = lambda name: getattr(source, name)
-        module.__dict__["__all__"] = getattr(source, "__all__", [])
+        sources = [importlib.import_module(f"{_ROOT}.{source}".rstrip("."))
+                   for source in _elsewhere[short].split() or [""]]  # fmt: skip
+        module.__doc__ = sources[0].__doc__
+        module.__dict__["__getattr__"] = lambda name: _of_sources(sources, name)
+        module.__dict__["__all__"] = getattr(sources[0], "__all__", [])
+
+
+def _of_sources(sources: list[types.ModuleType], name: str) -> Any:
+    """A name of the first of the modules that has it; AttributeError of the last."""
+    for source in sources[:-1]:
+        if hasattr(source, name):
+            return getattr(source, name)
+    return getattr(sources[-1], name)
 
 
 def _of_unbuilt(module: str, name: str) -> Any:
@@ -141,6 +189,19 @@ def _of_unbuilt(module: str, name: str) -> Any:
 
 
 sys.meta_path.append(_Parts())  # type: ignore[arg-type]
+
+
+def register_namesakes(parent: str, *names: str) -> None:
+    """Modules below a parent that has functions of their names. An import would put the module in
+    the function's place, so the modules are there before; each gets its names when it is asked."""
+    for name in names:
+        module = types.ModuleType(f"{parent}.{name}")
+        module.__path__ = []
+        source = f"{_ROOT}.{_elsewhere[module.__name__.removeprefix(f'{_ROOT}.')]}"
+        module.__dict__["__getattr__"] = lambda asked, source=source: getattr(
+            importlib.import_module(source), asked
+        )
+        sys.modules[module.__name__] = module
 
 
 def load(name: str) -> Any:

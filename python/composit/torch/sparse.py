@@ -13,6 +13,8 @@ from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size, sparse_coo
 from composit.torch.typed_tensors import of
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
+
 
 class SparseTensor:
     """A tensor of `shape` that is zero but at `indices`, an int64 tensor of shape (dimensions,

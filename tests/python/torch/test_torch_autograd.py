@@ -282,3 +282,27 @@ def test_a_loop_of_updates_by_hand_does_not_grow():
         w.grad = None
     assert len(w.lazy_tensor.graph) < 20
     np.testing.assert_allclose(w.detach().numpy(), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("write", ["data", "copy", "add", "element"])
+def test_a_buffer_that_no_loss_reads_does_not_grow(write):
+    """What was written through a view, or through `.data`, has its value after a step."""
+    memory, weight = torch.zeros(8, 2), torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    counts = []
+    for step in range(12):
+        value = (weight * (step + 1.0)).sin()
+        with torch.no_grad():
+            if write == "data":
+                memory.data[step % 8] = value.detach()
+            elif write == "copy":
+                memory[step % 8].copy_(value.detach())
+            elif write == "add":
+                memory.data.add_(value.detach())
+            else:
+                memory[step % 8] = value.detach()
+        optimizer.zero_grad()
+        value.sum().backward()
+        optimizer.step()
+        counts.append(len(memory.lazy_tensor.graph))
+    assert counts == [1] * 12

@@ -7,6 +7,7 @@ from typing import Any
 from composit.torch import amp
 from composit.torch.amp import custom_bwd, custom_fwd
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 

@@ -13,13 +13,13 @@ from composit import numpy as cnp
 from composit._core import not_implemented, runtime_error, value_error
 from composit.torch import calling, dtypes, linalg
 from composit.torch.calling import define, torch_function
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 define(linalg.householder_product_of, "orgqr")
 
 _aten = _core.aten
 
-_Geqrf = pair("geqrf", "a", "tau")
+_Geqrf = named("geqrf")
 
 
 @torch_function("geqrf")
@@ -62,7 +62,7 @@ def _lu_unpack(
     if unpack_pivots:
         order = _aten.order_of(LU_pivots, LU_data.shape[-2])
         permutation = _aten.permutation_of(order, LU_data.dtype)
-    return pair("lu_unpack", "P", "L", "U")(permutation, lower, upper)
+    return named("lu_unpack")(permutation, lower, upper)
 
 
 def _low_rank(whole: Any, count: int, steps: int) -> tuple[Any, Any, Any]:
@@ -103,7 +103,7 @@ def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) 
     points = cnp.reshape(input, (-1, input.shape[-1]))
     ends = None if range is None else np.reshape(range, (-1, 2)).tolist()
     found, edges = cnp.histogramdd(points, bins, ends, density, weight)
-    return pair("histogramdd", "hist", "bin_edges")(
+    return named("histogramdd")(
         cnp.astype(found, input.dtype), tuple(cnp.astype(x, input.dtype) for x in edges)
     )
 

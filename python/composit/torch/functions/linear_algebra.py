@@ -10,7 +10,7 @@ from composit import numpy as cnp
 from composit.flashlight.operators.table import function_of
 from composit.torch import linalg
 from composit.torch.calling import define, torch_function
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 
 @torch_function("logdet")
@@ -33,14 +33,14 @@ def _pinverse(input: Any, rcond: float = 1e-15) -> Any:
 @torch_function("qr")
 def _qr(input: Any, some: bool = True) -> Any:
     """Q and R with Q @ R = input."""
-    return pair("qr", "Q", "R")(*cnp.linalg.qr(input, "reduced" if some else "complete"))
+    return named("qr")(*cnp.linalg.qr(input, "reduced" if some else "complete"))
 
 
 @torch_function("svd")
 def _svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with U @ diag(S) @ V^H = input."""
     u, s, vh = cnp.linalg.svd(input, full_matrices=not some)
-    return pair("svd", "U", "S", "V")(u, s, linalg.adjoint(vh))
+    return named("svd")(u, s, linalg.adjoint(vh))
 
 
 @torch_function("cholesky")
@@ -76,7 +76,7 @@ def _triangular_solve(
     found = linalg.solve_triangular_of(
         matrix, input, upper=upper != transpose, unitriangular=unitriangular
     )
-    return pair("triangular_solve", "solution", "cloned_coefficient")(found, A)
+    return named("triangular_solve")(found, A)
 
 
 @torch_function("vander", is_method=False)

@@ -14,7 +14,7 @@ from composit.flashlight.operators.promotion import floating, is_floating, toget
 from composit.flashlight.operators.reductions import axes
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 for _name in ("sum", "cumsum", "cumprod", "count_nonzero", "logsumexp", "amax", "amin"):
     define(function_of(_name), _name, is_inplace=_name.startswith("cum"))
@@ -74,7 +74,7 @@ def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
 
 
 def _extreme(name: str, elementwise: str) -> None:
-    result = pair(name)
+    result = named(name)
 
     def function(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         if isinstance(dim, LazyTensor):
@@ -100,7 +100,7 @@ def _aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> An
     dim = dim if input.ndim else None
     if dim is not None:
         _core.aten.check_not_empty("aminmax", input, dim)
-    return pair("aminmax", "min", "max")(
+    return named("aminmax")(
         cnp.min(input, axis=dim, keepdims=keepdim), cnp.max(input, axis=dim, keepdims=keepdim)
     )
 
@@ -182,7 +182,7 @@ def _running(name: str) -> None:
     function = function_of(name)
 
     def running(input: Any, dim: int) -> Any:
-        return pair(name)(*function(input, dim))
+        return named(name)(*function(input, dim))
 
     define(running, name, doc="The extreme so far and its last place, along a dimension.")
 
@@ -201,7 +201,7 @@ def _median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower of two, NaN where there is one; with its place where a
     dimension is given."""
     found = _core.aten.median(input, dim, keepdim)
-    return found[0] if dim is None else pair("median")(*found)
+    return found[0] if dim is None else named("median")(*found)
 
 
 @torch_function("quantile")

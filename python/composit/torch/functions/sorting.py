@@ -8,13 +8,13 @@ from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import torch_function
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 
 @torch_function("sort", order="first")
 def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Sorted along a dimension, and where the elements were."""
-    return pair("sort")(*function_of("sort")(input, dim, descending))
+    return named("sort")(*function_of("sort")(input, dim, descending))
 
 
 @torch_function("msort", order="first")
@@ -31,13 +31,13 @@ def _argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool =
 @torch_function("topk")
 def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The largest elements, and where they are."""
-    return pair("topk")(*function_of("topk")(input, k, dim, largest))
+    return named("topk")(*function_of("topk")(input, k, dim, largest))
 
 
 @torch_function("kthvalue")
 def _kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The kth smallest element, and where it is."""
-    return pair("kthvalue")(*function_of("kthvalue")(input, k, dim, keepdim))
+    return named("kthvalue")(*function_of("kthvalue")(input, k, dim, keepdim))
 
 
 @torch_function("searchsorted", is_method=False)

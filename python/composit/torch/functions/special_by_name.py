@@ -9,7 +9,7 @@ from composit.flashlight.operators.table import function_of
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
 from composit.torch.functions import special_functions
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 for _name, _row, _in_place in (
     ("erfinv", "erfinv", True), ("i0", "i0", True), ("igamma", "gammainc", True),
@@ -36,7 +36,7 @@ calling.methods["polygamma"] = _polygamma_method
 def _frexp(input: Any) -> Any:
     """Mantissas in [1/2, 1) and exponents."""
     mantissa, exponent = cnp.frexp(input)
-    return pair("frexp", "mantissa", "exponent")(mantissa, cnp.astype(exponent, "int32"))
+    return named("frexp")(mantissa, cnp.astype(exponent, "int32"))
 
 
 define(function_of("hardshrink"), "hardshrink")

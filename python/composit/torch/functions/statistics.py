@@ -14,7 +14,7 @@ from composit.flashlight.operators.promotion import floating
 from composit.torch.calling import torch_function
 from composit.torch.functions.indexing import from_first
 from composit.torch.given import constant
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 
 _aten = _core.aten
 
@@ -23,17 +23,17 @@ _aten = _core.aten
 def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element, the lowest of several, and its last place."""
     if not input.ndim:
-        return pair("mode")(input, cnp.zeros((), "int64"))
-    return pair("mode")(*_aten.mode(input, dim, keepdim))
+        return named("mode")(input, cnp.zeros((), "int64"))
+    return named("mode")(*_aten.mode(input, dim, keepdim))
 
 
 @torch_function("nanmedian")
 def _nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle of the elements that are numbers, the lower of two."""
     if not input.ndim and dim is not None:
-        return pair("nanmedian")(input, cnp.zeros((), "int64"))
+        return named("nanmedian")(input, cnp.zeros((), "int64"))
     found = _aten.nanmedian(input, dim, keepdim)
-    return found[0] if dim is None else pair("nanmedian")(*found)
+    return found[0] if dim is None else named("nanmedian")(*found)
 
 
 @torch_function("nanquantile")
@@ -78,9 +78,7 @@ def _histogram(
 ) -> Any:
     """How many elements are in each bin, and the bins' edges."""
     counts, ends = cnp.histogram(input, bins, range, density, weight)
-    return pair("histogram", "hist", "bin_edges")(
-        cnp.astype(counts, input.dtype), cnp.astype(ends, input.dtype)
-    )
+    return named("histogram")(cnp.astype(counts, input.dtype), cnp.astype(ends, input.dtype))
 
 
 @torch_function("cumulative_trapezoid", is_method=False)

@@ -7,6 +7,7 @@ from typing import Any
 from composit._core import runtime_error
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
+from composit.torch.nn.module_hooks import of_all
 from composit.torch.tape import is_grad_enabled
 
 
@@ -48,8 +49,10 @@ class Call:
 
     def __init__(self, module: Any) -> None:
         self.module = module
-        self.hooks = list(module._backward_hooks.values())
-        self.pre_hooks = list(module._backward_pre_hooks.values())
+        self.hooks = [*of_all._backward_hooks.values(), *module._backward_hooks.values()]
+        self.pre_hooks = [
+            *of_all._backward_pre_hooks.values(), *module._backward_pre_hooks.values()
+        ]  # fmt: skip
         self.grad_output: Any = None
 
     def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:

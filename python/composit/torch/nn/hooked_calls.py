@@ -7,6 +7,7 @@ from typing import Any
 
 from composit._core import runtime_error
 from composit.torch.nn.backward_hooks import Call
+from composit.torch.nn.module_hooks import of_all
 
 
 def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -21,18 +22,20 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _called(module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    for number, pre in list(module._forward_pre_hooks.items()):
-        with_kwargs = number in module._forward_pre_hooks_with_kwargs
-        args, kwargs = _before(module, pre, with_kwargs, args, kwargs)
+    for holder in (of_all, module):
+        for number, pre in list(holder._forward_pre_hooks.items()):
+            with_kwargs = number in holder._forward_pre_hooks_with_kwargs
+            args, kwargs = _before(module, pre, with_kwargs, args, kwargs)
     watch = None
-    if module._backward_hooks or module._backward_pre_hooks:
+    if any(each._backward_hooks or each._backward_pre_hooks for each in (of_all, module)):
         watch = Call(module)
         args = watch.entered(args)
     result = module.forward(*args, **kwargs)
-    for number, hook in list(module._forward_hooks.items()):
-        called.add(number)
-        changed = hook(*_given(module, number, args, kwargs, result))
-        result = result if changed is None else changed
+    for holder in (of_all, module):
+        for number, hook in list(holder._forward_hooks.items()):
+            called.add(number)
+            changed = hook(*_given(module, holder, number, args, kwargs, result))
+            result = result if changed is None else changed
     return result if watch is None else watch.left(result)
 
 
@@ -57,10 +60,11 @@ def _before(
 
 
 def _given(
-    module: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
-) -> tuple[Any, ...]:
-    """What a hook after the call is called with."""
-    if number in module._forward_hooks_with_kwargs:
+    module: Any, holder: Any, number: int, args: tuple[Any, ...], kwargs: dict[str, Any],
+    result: Any,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What a hook of a holder is called with after the call."""
+    if number in holder._forward_hooks_with_kwargs:
         return module, args, kwargs, result
     return module, args, result
 
@@ -68,10 +72,12 @@ def _given(
 def _call_always(
     module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    for number, hook in list(module._forward_hooks.items()):
-        if number in module._forward_hooks_always_called and number not in called:
+    hooks = [(holder, *item) for holder in (of_all, module)
+             for item in list(holder._forward_hooks.items())]  # fmt: skip
+    for holder, number, hook in hooks:
+        if number in holder._forward_hooks_always_called and number not in called:
             try:
-                hook(*_given(module, number, args, kwargs, None))
+                hook(*_given(module, holder, number, args, kwargs, None))
             except Exception as error:
                 warnings.warn(
                     "module forward hook with ``always_call=True`` raised an exception that was "

@@ -9,6 +9,7 @@ from composit._core import not_implemented, runtime_error, type_error, with_loca
 from composit.torch.calling import TensorBase
 from composit.torch.dtypes import dtype as _dtype
 from composit.torch.nn import hooked_calls, state
+from composit.torch.nn.module_hooks import of_all
 from composit.torch.nn.parameter import Buffer, Parameter
 from composit.torch.nn.registering import (
     check_buffer,
@@ -28,6 +29,7 @@ def as_module(value: Any) -> Any:
     return value if offered is None else offered(value)
 
 
+are_hooks_of_all = of_all.are_any
 _groups = ("_parameters", "_buffers", "_modules")
 
 
@@ -81,6 +83,7 @@ class Module:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
+            or are_hooks_of_all()
         ):
             return self.forward(*args, **kwargs)
         return hooked_calls.call(self, args, kwargs)

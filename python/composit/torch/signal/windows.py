@@ -144,6 +144,7 @@ def kaiser(
                    dtype, layout, requires_grad)  # fmt: skip
 
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine",
     "general_hamming", "hamming", "hann", "kaiser", "nuttall",

@@ -27,6 +27,7 @@ except ImportError as _error:
         f"torch.utils.tensorboard needs the package tensorboard: {_error}", name="tensorboard"
     ) from None
 
+__path__: list[str] = []  # modules below are found by composit.torch.parts
 __all__ = ["FileWriter", "SummaryWriter"]
 
 FileWriter = EventFileWriter

@@ -7,7 +7,7 @@ from typing import Any
 
 from composit._core import runtime_error, value_error
 from composit.torch import calling
-from composit.torch.named_results import pair
+from composit.torch.named_results import named
 from composit.torch.nn import fractional
 from composit.torch.nn.losses import LinearCrossEntropyOptions
 from composit.torch.nn.module import Module
@@ -125,7 +125,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         output = found.gather(1, target_.reshape(-1, 1)).squeeze(1)
         loss = (-output).mean()
         shaped = output if input_.dim() == 2 else output.squeeze(0)
-        return pair("_ASMoutput", "output", "loss")(shaped, loss)
+        return named("_ASMoutput")(shaped, loss)
 
     def log_prob(self, input: Any) -> Any:
         """Log-probabilities of all classes: (batch, n_classes)."""

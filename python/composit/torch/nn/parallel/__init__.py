@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import runtime_error
+from composit.torch import parts
 from composit.torch.nn.module import Module
 from composit.torch.nn.parallel.pieces import gather, parallel_apply, replicate, scatter
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply",
            "replicate", "scatter"]  # fmt: skip
+parts.register_namesakes(__name__, "data_parallel", "parallel_apply", "replicate")
 
 
 class DataParallel(Module):

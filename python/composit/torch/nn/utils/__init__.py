@@ -25,6 +25,7 @@ __all__ = [
     "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
+parts.register_namesakes(__name__, "spectral_norm", "weight_norm")
 
 # Names that load when they are first used, and the files that they are in.
 _later = {

@@ -12,7 +12,7 @@ from composit.torch.nn.utils.parametrizations import as_matrix, norm_except
 from composit.torch.tape import no_grad
 
 
-class _WeightNorm:
+class WeightNorm:
     """Before each call the weight is made of its length g and its direction v."""
 
     def __init__(self, name: str, dim: int | None) -> None:
@@ -46,9 +46,9 @@ def _parameter(module: Any, name: str) -> Any:
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Makes a weight the parameters name_g, its length, and name_v, its direction."""
-    if _found(module, _WeightNorm, name) is not None:
+    if _found(module, WeightNorm, name) is not None:
         raise runtime_error(f"Cannot register two weight_norm hooks on the same parameter {name}")
-    weight, hook = _parameter(module, name), _WeightNorm(name, dim)
+    weight, hook = _parameter(module, name), WeightNorm(name, dim)
     del module._parameters[name]
     module.register_parameter(f"{name}_g", Parameter(norm_except(weight.detach(), dim)))
     module.register_parameter(f"{name}_v", Parameter(weight.detach().clone()))
@@ -59,7 +59,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
-    found = _found(module, _WeightNorm, name)
+    found = _found(module, WeightNorm, name)
     if found is None:
         raise value_error(f"weight_norm of '{name}' not found in {module}")
     number, hook = found
@@ -72,7 +72,7 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     return module
 
 
-class _SpectralNorm:
+class SpectralNorm:
     """Before each call the weight is divided by its largest singular value, which power iterations
     of the buffers u and v estimate."""
 
@@ -114,11 +114,11 @@ def spectral_norm(
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """Makes a weight the parameter name_orig, divided by its spectral norm in each call."""
-    if _found(module, _SpectralNorm, name) is not None:
+    if _found(module, SpectralNorm, name) is not None:
         raise runtime_error(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
-    weight, hook = _parameter(module, name), _SpectralNorm(name, n_power_iterations, dim, eps)
+    weight, hook = _parameter(module, name), SpectralNorm(name, n_power_iterations, dim, eps)
     with no_grad():
         rows, columns = hook.matrix(weight).shape
         u = hook.unit(weight.new_empty(rows).normal_(0, 1))
@@ -134,7 +134,7 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
-    found = _found(module, _SpectralNorm, name)
+    found = _found(module, SpectralNorm, name)
     if found is None:
         raise value_error(f"spectral_norm of '{name}' not found in {module}")
     number, hook = found

@@ -6,6 +6,20 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Takes a prefix, as `module.` of a wrapped model, from the names of a state_dict, in place."""
+    for key in [key for key in state_dict if key.startswith(prefix)]:
+        state_dict[key[len(prefix) :]] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", None)
+    if metadata is None:
+        return
+    for key in list(metadata):
+        if key == prefix.rstrip("."):
+            metadata[""] = metadata.pop(key)
+        elif key.startswith(prefix):
+            metadata[key[len(prefix) :]] = metadata.pop(key)
+
+
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     def parse(x: Any) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
