@@ -58,7 +58,10 @@ def run_side(options: argparse.Namespace) -> dict[str, Any]:
         equal_draws.give_pytorch_composits_draws()
     recorded(torch.Tensor, losses, options.losses)
     if options.double:
-        torch.set_default_dtype(torch.float64)
+        from composit import torch as makes_draws
+
+        for library in (torch, makes_draws):
+            library.set_default_dtype(library.float64)
     torch.manual_seed(0)
     np.random.seed(0)
     random.seed(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -171,10 +172,19 @@ def arange(
 
 
 @_function("range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Any:
-    """Numbers from start to end, which counts."""
+def range_(
+    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers from start to end, which counts. Deprecated in PyTorch."""
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior "
+        "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end).", stacklevel=2,
+    )  # fmt: skip
     to = (dtype or dtypes.default()).numpy
-    return _made(constant(_core.aten.range(_number(start), _number(end), _number(step), to)), False)
+    numbers = _core.aten.range(_number(start), _number(end), _number(step), to)
+    return _made(constant(numbers), requires_grad)
 
 
 @_function("linspace")
