@@ -123,7 +123,14 @@ Tensor rms_norm(const Tensor& given, int64_t count, const Tensor& weight,
                 std::optional<double> eps) {
     const double least = eps.value_or(epsilon_of(widened(given).dtype()));
     const Tensor x = widened(given);
-    const Tensor made = nn::rms_norm(x, widened(weight), last_axes(count), least);
+    const auto normalised = [&] {  // the square of a complex number, not of its size
+        const Tensor mean = numpy::mean(x * x, last_axes(count), {}, true);
+        const Tensor normal = x * rows::reciprocal(rows::sqrt(mean + least));
+        return weight ? normal * weight : normal;
+    };
+    const Tensor made = ir::is_complex(x.dtype())
+                            ? normalised()
+                            : nn::rms_norm(x, widened(weight), last_axes(count), least);
     return made.dtype() == given.dtype() ? made : ops::astype(made, given.dtype());
 }
 

@@ -3,8 +3,11 @@
 
 #include "composit/aten/dtypes.h"
 #include "composit/aten/rows.h"
+#include "composit/aten/series.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
+#include "composit/functional/folds.h"
+#include "composit/functional/scan.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
 #include "composit/numpy/complex_parts.h"
@@ -75,6 +78,32 @@ Tensor logsumexp(const Tensor& given, const Axis& dim, bool keepdim) {
     top = rows::where(numpy::apply("isfinite", {top}), top, rows::zero_of(x));
     const Tensor total = rows::log(numpy::sum(rows::exp(x - top), dim, {}, true)) + top;
     return keepdim ? total : numpy::squeeze(total, dim);
+}
+
+Tensor logaddexp(const Tensor& a, const Tensor& b) {
+    if (!ir::is_complex(a.dtype()) && !ir::is_complex(b.dtype())) return rows::logaddexp(a, b);
+    const Tensor is_first = numpy::apply("greater_equal", {numpy::real(a), numpy::real(b)});
+    const Tensor high = rows::where(is_first, a, b), low = rows::where(is_first, b, a);
+    // Two that are -infinity, whose difference is no number, count as equal.
+    const Tensor is_none = rows::equal(numpy::real(high), -infinity);
+    const Tensor gap = rows::where(is_none, rows::zero_of(high), low - high);
+    return high + rows::log1p(rows::exp(gap));
+}
+
+Tensor logcumsumexp(const Tensor& given, int64_t dim) {
+    if (given.rank() == 0) return given;
+    if (!ir::is_complex(given.dtype()))
+        return folds::accumulate(ir::scalar::row("logaddexp"), given, dim);
+    const int64_t axis = numpy::normalize_axis("logcumsumexp", dim, given.rank());
+    const Tensor rows = numpy::moveaxis(given, axis, 0);
+    // One after the other: which of the logarithm's values comes depends on the order.
+    const ScanBody body = [](const Tensors& so_far, const Tensors& x) {
+        const Tensor next = logaddexp(x[0], so_far[0]);
+        return Scanned{{next}, {next}};
+    };
+    const Tensor nothing = numpy::full(ir::Shape(rows.shape().begin() + 1, rows.shape().end()),
+                                       -infinity, rows.dtype());
+    return numpy::moveaxis(scan(body, {nothing}, {rows}).ys[0], 0, axis);
 }
 
 Tensor root(const Tensor& x) {

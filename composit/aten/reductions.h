@@ -26,9 +26,13 @@ void check_not_empty(std::string_view function, const Tensor& x, std::optional<i
 [[nodiscard]] std::pair<Tensor, Tensor> picked(const Tensor& x, const Tensor& indices, int64_t dim,
                                                bool keepdim);
 
-// The logarithm of the sum of exponentials over axes, all for none. NotSupported for complex
-// numbers.
+// The logarithm of the sum of exponentials over axes, all for none.
 [[nodiscard]] Tensor logsumexp(const Tensor& x, const Axis& dim, bool keepdim = false);
+
+// log(exp(a) + exp(b)), of complex numbers as well.
+[[nodiscard]] Tensor logaddexp(const Tensor& a, const Tensor& b);
+// The logarithm of the sum of exponentials so far, along a dimension, of complex numbers as well.
+[[nodiscard]] Tensor logcumsumexp(const Tensor& x, int64_t dim);
 
 // The square root, of slope 0 at 0 as PyTorch has it for norms.
 [[nodiscard]] Tensor root(const Tensor& x);

@@ -18,13 +18,17 @@ struct StftOptions {
     bool is_centred = true;                                   // frames begin half a frame earlier
     std::string_view pad_mode = "reflect";                    // of what a centred frame lacks
     bool is_normalized = false;
-    std::optional<bool> is_onesided = {};  // unless given: of real signals
+    std::optional<bool> is_onesided = {};  // unless given: of real signals and windows
+    // Frames that are not centred begin where their window does, not n_fft.
+    std::optional<bool> is_aligned_to_window = {};
 };
-// x (…, length) of at most two dimensions; (…, frequencies, frames), complex. ValueError, PyTorch's
-// words, for an n_fft that does not fit.
+// x (…, length) of at most two dimensions; (…, frequencies, frames), complex. RuntimeError,
+// PyTorch's words, for an n_fft, a window or lengths that do not fit.
 [[nodiscard]] Tensor stft(const Tensor& x, const StftOptions& options);
-// The signals of stft, by least squares; `length` cuts them.
+// The signals of stft, by least squares: real ones, or complex ones of all frequencies. `length`
+// cuts them, or adds zeros. RuntimeError as above, and where windows leave a part of the signal
+// out, as far as their values are known.
 [[nodiscard]] Tensor istft(const Tensor& x, const StftOptions& options,
-                           std::optional<int64_t> length = {});
+                           std::optional<int64_t> length = {}, bool is_complex = false);
 
 }  // namespace composit::aten

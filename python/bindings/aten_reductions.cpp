@@ -198,6 +198,8 @@ void bind_aten_reductions(nb::module_& module) {
             return aten::logsumexp(x, dim, keepdim);
         },
         nb::arg(), nb::arg("dim").none(), nb::arg("keepdim") = false, located);
+    module.def("logaddexp", &aten::logaddexp, located);
+    module.def("logcumsumexp", &aten::logcumsumexp, located);
     module.def("root", &aten::root, located);
     module.def(
         "vector_norm",

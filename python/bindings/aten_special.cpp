@@ -53,24 +53,25 @@ void bind_signals(nb::module_& module) {
         "stft",
         [](const Tensor& x, int64_t n_fft, MaybeInteger hop_length, MaybeInteger win_length,
            const MaybeOperand& window, TruthFlag is_centred, const std::string& pad_mode,
-           TruthFlag is_normalized, std::optional<bool> is_onesided) {
+           TruthFlag is_normalized, std::optional<bool> is_onesided,
+           std::optional<bool> is_aligned) {
             return aten::stft(x, {n_fft, hop_length, win_length, window, is_centred, pad_mode,
-                                  is_normalized, is_onesided});
+                                  is_normalized, is_onesided, is_aligned});
         },
         nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg().none(), located);
+        nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), located);
     module.def(
         "istft",
         [](const Tensor& x, int64_t n_fft, MaybeInteger hop_length, MaybeInteger win_length,
            const MaybeOperand& window, TruthFlag is_centred, TruthFlag is_normalized,
-           MaybeInteger length) {
+           std::optional<bool> is_onesided, MaybeInteger length, TruthFlag is_complex) {
             return aten::istft(x,
                                {n_fft, hop_length, win_length, window, is_centred, "reflect",
-                                is_normalized, std::nullopt},
-                               length);
+                                is_normalized, is_onesided},
+                               length, is_complex);
         },
         nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg().none(), located);
+        nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), located);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ def _matrix_power(self, n):
 
 @operator("logcumsumexp")
 def _logcumsumexp(self, dim):
-    return cnp.logaddexp.accumulate(self, axis=dim) if self.ndim else self
+    return _aten.logcumsumexp(self, dim)
 
 
 @operator("_cdist_forward")

@@ -307,7 +307,7 @@ _of_two = {
     "max.other": cnp.maximum, "min.other": cnp.minimum,
 }  # fmt: skip
 _of_two_floats = {
-    "atan2": cnp.arctan2, "hypot": cnp.hypot, "logaddexp": cnp.logaddexp,
+    "atan2": cnp.arctan2, "hypot": cnp.hypot, "logaddexp": _core.aten.logaddexp,
     "logaddexp2": cnp.logaddexp2, "copysign.Tensor": cnp.copysign, "copysign.Scalar": cnp.copysign,
 }  # fmt: skip
 _with_numbers = {

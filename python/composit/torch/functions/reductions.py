@@ -193,7 +193,7 @@ _running("cummin")
 
 @torch_function("logcumsumexp")
 def _logcumsumexp(input: Any, dim: int) -> Any:
-    return cnp.logaddexp.accumulate(input, axis=dim) if input.ndim else input
+    return _core.aten.logcumsumexp(input, dim)
 
 
 @torch_function("median")

@@ -55,10 +55,20 @@ def _stft(
     align_to_window: bool | None = None,
 ) -> Any:  # fmt: skip
     """Fourier transforms of overlapping parts of signals: (…, frequencies, frames)."""
+    if return_complex is None and not any(_is_complex(x) for x in (input, window)):
+        raise runtime_error(
+            "stft requires the return_complex parameter be given for real inputs, and will further "
+            "require that return_complex=True in a future PyTorch release."
+        )
     found = _core.aten.stft(
-        input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided
-    )
+        input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
+        align_to_window,
+    )  # fmt: skip
     return cnp.stack([found.real, found.imag], axis=-1) if return_complex is False else found
+
+
+def _is_complex(x: Any) -> bool:
+    return x is not None and x.dtype.kind == "c"
 
 
 @torch_function("istft")
@@ -69,5 +79,6 @@ def _istft(
 ) -> Any:  # fmt: skip
     """The signals of stft, by least squares."""
     return _core.aten.istft(
-        input, n_fft, hop_length, win_length, window, center, normalized, length
-    )
+        input, n_fft, hop_length, win_length, window, center, normalized, onesided, length,
+        return_complex,
+    )  # fmt: skip
