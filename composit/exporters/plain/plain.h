@@ -42,12 +42,14 @@ struct PlainFunction {
 };
 
 // Inputs of a program for a recorded call, which a text can make again in two lines: element i of
-// input k is ((37 i + 11 k) mod 201 - 100) / 128 for floats, and its parity for integers.
-std::vector<ir::Array> example_inputs(const ir::kernel::Program& program);
+// input k is ((37 i + 11 k) mod 201 - 100) / 128 for floats, and its parity for integers; or zero,
+// where integers `are_zero`.
+std::vector<ir::Array> example_inputs(const ir::kernel::Program& program, bool are_zero = false);
 
 // The program with a call of it recorded: of the example inputs, by `call`, which runs it here and
 // takes arrays of these types. A program has other dtypes than its function in places: float16 is
-// the integers of its bits.
+// the integers of its bits. Where the call finds an index out of bounds, integers are zero; where
+// it does so again, nothing is recorded.
 PlainFunction with_recorded_call(
     ir::kernel::Program program, const std::vector<ir::TensorType>& inputs,
     const std::function<std::vector<ir::Array>(const std::vector<ir::Array>&)>& call);

@@ -156,7 +156,12 @@ Target target_of_plain_text() {
     return target;
 }
 
-std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::Program&) {
+std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::Program& program) {
+    if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
+        for (const Kernel& each : repeat->kernels)
+            if (auto reason = unprintable(each, program)) return reason;
+        return {};
+    }
     if (std::holds_alternative<ir::kernel::Fused>(kernel.body) ||
         std::holds_alternative<ir::kernel::Pack>(kernel.body))
         return "it only changes the order of work";

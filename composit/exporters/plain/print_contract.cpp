@@ -1,4 +1,5 @@
-// Contractions: sums of products side by side, of rows or columns that lie side by side in memory.
+// Contractions: tiles of sums, of a few rows and of columns that lie side by side in memory, which
+// compilers keep in registers.
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 #include "composit/exporters/plain/kernel_text.h"
@@ -17,7 +18,8 @@ using ir::kernel::Contract;
 using ir::kernel::Extents;
 
 constexpr int64_t depth_of_block = 256;  // of the depth: a chain of multiply-adds
-constexpr int64_t widest = 64;           // sums side by side
+constexpr int64_t most_sums = 64;        // of a tile
+constexpr int64_t most_rows = 8;         // of a tile
 
 // Everything over the loops of batch, rows and columns (`outer`), and then the depth.
 struct ContractLoops {
@@ -79,12 +81,34 @@ struct ContractLoops {
         return found;
     }
 
+    // The loop for which what lies side by side stays: each element of it is read once for several
+    // of its sums. The longest of these; none.
+    std::optional<size_t> reading_again(std::optional<size_t> lanes) const {
+        std::optional<size_t> found;
+        for (size_t d = 0; d < outer.size(); ++d) {
+            const bool left_stays = left.strides[d] == 0, right_stays = right.strides[d] == 0;
+            if (d == lanes || outer[d] < 2 || left_stays == right_stays) continue;
+            if (lanes && left_stays != (right.strides[*lanes] == 0)) continue;
+            if (!found || outer[d] > outer[*found]) found = d;
+        }
+        return found;
+    }
+
   private:
     static Access with_depth(Access access, const Access& inside) {
         access.strides.insert(access.strides.end(), inside.strides.begin(), inside.strides.end());
         return access;
     }
 };
+
+// How many of a loop of `count` are worked on together: all, or a number that divides it if there
+// is one.
+int64_t together(int64_t count, int64_t most) {
+    if (count <= most) return count;
+    for (int64_t size = most; 2 * size > most; --size)
+        if (count % size == 0) return size;
+    return most;
+}
 
 class ContractPrinter {
   public:
@@ -93,8 +117,7 @@ class ContractPrinter {
           loops_(contract),
           text_(printing.begin(loops_.accesses())),
           dtype_(contract.output.dtype),
-          count_(ir::element_count(loops_.depth)),
-          lane_loop_(loops_.side_by_side()) {
+          count_(ir::element_count(loops_.depth)) {
         type_ = ir::is_floating(dtype_) || dtype_ == DType::boolean ? c_family::type_name(dtype_)
                 : ir::size_of(dtype_) == 8                          ? "uint64_t"
                                                                     : "uint32_t";
@@ -102,33 +125,75 @@ class ContractPrinter {
                 : dtype_ == DType::float64 ? "0.0"
                 : dtype_ == DType::boolean ? "false"
                                            : "0";
+        const auto lanes = loops_.side_by_side(), rows = loops_.reading_again(lanes);
+        if (rows) tile_.push_back({*rows, together(loops_.outer[*rows], most_rows), "", ""});
+        if (!lanes) return;
+        // A vector of 32 bytes for each of eight rows; longer ones where there are fewer.
+        const int64_t vector = 32 / ir::size_of(dtype_), length = loops_.outer[*lanes];
+        const int64_t room = most_sums / (rows ? tile_[0].size : 1);
+        const int64_t size = length <= room ? length : std::max(vector, room / vector * vector);
+        tile_.push_back({*lanes, std::min(length, size), "", ""});
     }
 
     KernelText print() {
-        const size_t batch = loops_.outer.size();
-        outer_ = text_.claim_indices(batch, "ijmnpq");
+        outer_ = text_.claim_indices(loops_.outer.size(), "ijmnpq");
         depth_ = text_.claim_indices(loops_.depth.size(), "klrstu");
         std::vector<std::string> around;
-        for (size_t d = 0; d < batch; ++d)
-            if (d != lane_loop_) around.push_back(text_.header(outer_[d], loops_.outer[d]));
+        for (size_t d = 0; d < outer_.size(); ++d)
+            if (std::none_of(tile_.begin(), tile_.end(),
+                             [&](const Side& s) { return s.loop == d; }))
+                around.push_back(text_.header(outer_[d], loops_.outer[d]));
         text_.open(around);
-        if (lane_loop_)
-            print_side_by_side();
-        else
-            print_one();
+        size_t opened = 0;
+        for (Side& side : tile_) opened += open_tiles(side);
+        print_tile();
+        for (; opened > 0; --opened) code().close();
         text_.close(around.size());
         return std::move(text_);
     }
 
   private:
+    // A loop of a tile: `size` indices of an outer loop.
+    struct Side {
+        size_t loop = 0;
+        int64_t size = 1;
+        std::string index, header;
+    };
+
     c_family::Lines& code() { return text_.code; }
 
     bool has_blocks() const { return ir::is_floating(dtype_) && count_ > depth_of_block; }
 
+    // The loop over the tiles along a side, if there are several; how many braces that opens. Where
+    // the size does not divide the length, the last tile begins earlier, and computes some of the
+    // sums again.
+    size_t open_tiles(Side& side) {
+        std::string& place = outer_[side.loop];
+        const int64_t length = loops_.outer[side.loop];
+        if (side.size == length) {
+            side.index = place;
+            side.header = text_.header(side.index, side.size);
+            return 0;
+        }
+        side.index = text_.names.claim(&side == &tile_.back() ? "q" : "p");
+        side.header = text_.header(side.index, side.size);
+        if (length % side.size == 0) {
+            code().open(text_.header(place, "0", text(length), side.size));
+        } else {
+            const std::string start = text_.names.claim("start");
+            const int64_t last = length - side.size;
+            code().open(text_.header(start, "0", text(length), side.size));
+            code().add(text("const ", text_.index(), " ", place, " = ", start, " < ", last, " ? ",
+                            start, " : ", last, ";"));
+        }
+        place = "(" + place + " + " + side.index + ")";
+        return 1;
+    }
+
     // sum = sum + left * right, as a statement.
-    std::string add_product(const std::string& sum, const std::vector<std::string>& depth) const {
+    std::string add_product(const std::string& sum) const {
         std::vector<std::string> indices = outer_;
-        indices.insert(indices.end(), depth.begin(), depth.end());
+        indices.insert(indices.end(), depth_.begin(), depth_.end());
         const std::string a = text_.element(loops_.left, loops_.all, indices);
         const std::string b = text_.element(loops_.right, loops_.all, indices);
         if (ir::is_floating(dtype_))
@@ -157,102 +222,100 @@ class ContractPrinter {
         return lines;
     }
 
-    // The loops over the depth around statements; blocks of it between those before and behind.
-    template <class Body>
-    void print_depth(const std::vector<std::string>& before, const std::vector<std::string>& behind,
-                     const Body& body) {
+    std::vector<std::string> headers_of_tile() const {
+        std::vector<std::string> headers;
+        for (const Side& side : tile_) headers.push_back(side.header);
+        return headers;
+    }
+    // "sums[p][q]"
+    std::string of_tile(const std::string& name) const {
+        std::string result = name;
+        for (const Side& side : tile_) result += "[" + side.index + "]";
+        return result;
+    }
+    // "float sums[8][8] = {{0.0f}};", or without a value.
+    std::string declared(const std::string& name, bool is_zero) const {
+        std::string extents, value = zero_;
+        for (const Side& side : tile_) {
+            extents += text("[", side.size, "]");
+            value = "{" + value + "}";
+        }
+        return text(type_, " ", name, extents, is_zero ? " = " + value : "", ";");
+    }
+
+    // A tile: its sums, over the depth in blocks, and their results.
+    void print_tile() {
+        const std::string wish = tile_.empty() ? "sum" : "sums";
+        const std::string sums = text_.names.claim(wish);
         if (!has_blocks()) {
-            std::vector<std::string> headers = text_.headers(depth_, loops_.depth);
-            body(std::move(headers), std::vector<std::string>{});
-            return;
-        }
-        const std::string first = text_.names.claim("first");
-        code().open(text_.header(first, "0", text(count_), depth_of_block));
-        for (const std::string& line : before) code().add(line);
-        const bool is_one = loops_.depth.size() == 1;
-        const std::string k = is_one ? depth_[0] : text_.names.claim("e");
-        std::string end = text(first, " + ", depth_of_block);
-        if (count_ % depth_of_block != 0) end += text(" && ", k, " < ", count_);
-        std::vector<std::string> declared;
-        if (!is_one) declared.push_back(text_.taken_apart(k, depth_, loops_.depth));
-        body(std::vector<std::string>{text_.header(k, first, end)}, declared);
-        for (const std::string& line : behind) code().add(line);
-        code().close();
-    }
-
-    void print_one() {
-        const std::string sum = text_.names.claim("sum");
-        const std::string part = has_blocks() ? text_.names.claim("part") : sum;
-        code().add(text(type_, " ", sum, " = ", has_blocks() ? "-" : "", zero_, ";"));
-        print_depth({text(type_, " ", part, " = ", zero_, ";")}, {text(sum, " += ", part, ";")},
-                    [&](std::vector<std::string> headers, std::vector<std::string> body) {
-                        body.push_back(add_product(part, depth_));
-                        code().nest(headers, body);
-                    });
-        for (const std::string& line : results(sum)) code().add(line);
-    }
-
-    void print_side_by_side() {
-        const int64_t length = loops_.outer[*lane_loop_];
-        const std::string lane = outer_[*lane_loop_];
-        std::string width = text(length);
-        if (length > widest) {
-            const std::string start = text_.names.claim("start");
-            code().open(text_.header(start, "0", text(length), widest));
-            width = text(widest);
-            if (length % widest != 0) {
-                width = text_.names.claim("width");
-                code().add(text("const ", text_.index(), " ", width, " = ", length, " - ", start,
-                                " < ", widest, " ? ", length, " - ", start, " : ", widest, ";"));
-            }
-            outer_[*lane_loop_] = "(" + start + " + " + lane + ")";
-        }
-        const std::string header = text_.header(lane, "0", width);
-        const std::string sums = text_.names.claim("sums");
-        const std::string parts = has_blocks() ? text_.names.claim("parts") : sums;
-        const int64_t room = std::min(length, widest);
-        const std::string sum = sums + "[" + lane + "]", part = parts + "[" + lane + "]";
-        const std::string zeros = text(type_, " ", parts, "[", room, "] = {", zero_, "};");
-        if (has_blocks()) {
-            code().add(text(type_, " ", sums, "[", room, "];"));
-            code().nest({text_.header(lane, room)}, {text(sum, " = -", zero_, ";")});
+            code().add(declared(sums, true));
+            print_products(text_.headers(depth_, loops_.depth), {}, of_tile(sums));
         } else {
-            code().add(zeros);
+            const std::string parts = text_.names.claim(tile_.empty() ? "part" : "parts");
+            if (tile_.empty()) {
+                code().add(text(type_, " ", sums, " = -", zero_, ";"));
+            } else {
+                code().add(declared(sums, false));
+                code().nest(headers_of_tile(), {text(of_tile(sums), " = -", zero_, ";")});
+            }
+            print_blocks(parts);
+            code().nest(headers_of_tile(), {text(of_tile(sums), " += ", of_tile(parts), ";")});
+            code().close();
         }
-        print_depth({zeros}, {header, "    " + sum + " += " + part + ";"},
-                    [&](std::vector<std::string> headers, std::vector<std::string> declared) {
-                        for (const std::string& line : declared) headers.push_back(line);
-                        print_products(std::move(headers), declared.size(), header,
-                                       add_product(part, depth_));
-                    });
-        code().nest({header}, results(sum));
-        if (length > widest) code().close();
+        code().nest(headers_of_tile(), results(of_tile(sums)));
     }
 
-    // ContractLoops over the depth, then declarations, then the loop over neighbours around a
-    // statement.
-    void print_products(std::vector<std::string> headers, size_t declarations,
-                        const std::string& inner, const std::string& statement) {
-        const std::vector<std::string> declared(
-            headers.end() - static_cast<std::ptrdiff_t>(declarations), headers.end());
-        headers.resize(headers.size() - declarations);
-        if (declared.empty()) {
-            headers.push_back(inner);
-            code().nest(headers, {statement});
+    // The loop over blocks of the depth, left open behind the products of one.
+    void print_blocks(const std::string& parts) {
+        const int64_t inside = count_ / loops_.depth[0];  // in one iteration of the first loop
+        const bool is_even = depth_of_block % inside == 0;
+        const std::string first = text_.names.claim("first");
+        const std::string k = is_even ? depth_[0] : text_.names.claim("e");
+        const int64_t length = is_even ? loops_.depth[0] : count_;
+        const int64_t step = is_even ? depth_of_block / inside : depth_of_block;
+        std::string end = text(first, " + ", step);
+        if (length % step != 0) end += text(" && ", k, " < ", length);
+        code().open(text_.header(first, "0", text(length), step));
+        code().add(declared(parts, true));
+        std::vector<std::string> headers = {text_.header(k, first, end)}, places;
+        if (is_even) {
+            const std::vector<std::string> all = text_.headers(depth_, loops_.depth);
+            headers.insert(headers.end(), all.begin() + 1, all.end());
+        } else {
+            places.push_back(text_.taken_apart(k, depth_, loops_.depth));
+        }
+        print_products(headers, places, of_tile(parts));
+    }
+
+    // The products of one place of the depth, added to the tile's sums: the rows, which are few, as
+    // one statement for each, so that the columns are what compilers make vectors of.
+    void print_products(std::vector<std::string> headers, std::vector<std::string> body,
+                        const std::string& sum) {
+        std::vector<std::string> inner = headers_of_tile();
+        std::reverse(inner.begin(), inner.end());
+        if (tile_.size() == 2) inner.insert(inner.begin() + 1, unrolled());
+        if (body.empty()) {
+            headers.insert(headers.end(), inner.begin(), inner.end());
+            code().nest(headers, {add_product(sum)});
             return;
         }
-        std::vector<std::string> body = declared;
-        body.push_back(inner);
-        body.push_back("    " + statement);
+        std::string margin;
+        for (const std::string& header : inner) {
+            body.push_back(margin + header);
+            if (header.front() != '#') margin += "    ";
+        }
+        body.push_back(margin + add_product(sum));
         code().nest(headers, body);
     }
+
+    std::string unrolled() const { return text("#pragma GCC unroll ", tile_[0].size); }
 
     const Contract& contract_;
     ContractLoops loops_;
     KernelText text_;
     DType dtype_;
     int64_t count_;
-    std::optional<size_t> lane_loop_;
+    std::vector<Side> tile_;  // rows, and columns side by side, if there are these
     std::string type_, zero_;
     std::vector<std::string> outer_, depth_;
 };

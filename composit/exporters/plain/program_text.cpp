@@ -102,25 +102,41 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
         plan.given = &given;
         functions_.push_back(std::move(plan));
     }
-    const std::vector<ir::scalar::Expr> values = bodies_of(functions_);
-    for (const auto* used : c_family::functions_used(values))
+    for (const auto* used : c_family::functions_used(bodies_of(functions_)))
         file_names_.taken().insert(used->symbol);
     for (FunctionPlan& plan : functions_) {
         plan.name = file_names_.claim(plan.program.name.empty() ? "run" : plan.program.name);
         for (const char* of_it : {"_memory", "_selfcheck", "_workspace_bytes"})
             file_names_.taken().insert(plan.name + of_it);
     }
-    const c_family::ScalarSpelling& spelling = spelling_of(options.language);
-    scalars_ = c_family::zeros_pragma(values) + c_family::print_tables(values, spelling);
-    for (const auto* used : c_family::functions_used(values))
-        scalars_ += c_family::print_function(*used, c_family::LoopQuestion::none, spelling) + "\n";
+    // Constants and kernels are of the whole file: no function has a variable of their names.
     for (FunctionPlan& plan : functions_) {
         name_buffers(plan);
-        place_constants(plan);
+        for (size_t b = 0; b < plan.names.size(); ++b)
+            if (plan.program.buffers[b].kind != BufferKind::constant)
+                names_of_buffers_.insert(plan.names[b]);
+    }
+    for (FunctionPlan& plan : functions_) place_constants(plan);
+    for (FunctionPlan& plan : functions_) {
         print_groups(plan, plan.program.kernels, plan.steps);
         plan.memory =
             std::make_unique<Memory>(plan.program, plan.names, plan.locals, plan.together);
     }
+    const c_family::ScalarSpelling& spelling = spelling_of(options.language);
+    scalars_ =
+        c_family::zeros_pragma(printed_values_) + c_family::print_tables(printed_values_, spelling);
+    // Those that are called, each before its callers: a sum of no elements calls none.
+    const auto functions_known = c_family::functions_used(printed_values_);
+    std::string calling, printed;
+    for (const PrintedFunction& kernel : kernels_) calling += kernel.text;
+    for (size_t k = functions_known.size(); k-- > 0;) {
+        if (!c_family::has_word(calling, functions_known[k]->symbol)) continue;
+        const std::string own =
+            c_family::print_function(*functions_known[k], c_family::LoopQuestion::none, spelling);
+        calling += own;
+        printed = own + "\n" + printed;
+    }
+    scalars_ += printed;
 }
 
 void ProgramText::name_buffers(FunctionPlan& plan) {
@@ -166,12 +182,16 @@ void ProgramText::name_buffers(FunctionPlan& plan) {
 
 // "weights_1", or the user's name with "_data" behind it: parameters are called so.
 std::string ProgramText::constant_name(const Buffer& buffer) {
-    if (buffer.name != "weights" && buffer.name != "bias" && buffer.name != "values")
-        return file_names_.claim(buffer.name + "_data");
-    int& count = counts_[buffer.name];
-    std::string name;
-    do name = text(buffer.name, "_", ++count);
-    while (file_names_.taken().contains(name));
+    const bool is_numbered =
+        buffer.name == "weights" || buffer.name == "bias" || buffer.name == "values";
+    const std::string stem =
+        is_numbered ? buffer.name : c_family::identifier(buffer.name + "_data");
+    int& count = counts_[stem];
+    std::string name = stem;
+    do {
+        ++count;
+        if (is_numbered || count > 1) name = text(stem, "_", count);
+    } while (file_names_.taken().contains(name) || names_of_buffers_.contains(name));
     file_names_.taken().insert(name);
     return name;
 }
@@ -263,8 +283,14 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
     for (const Kernel* kernel : group.kernels) {
         const PrintedKernel printed = print_kernel(options_.language, *kernel, plan.program, scope);
         if (printed.lines.empty()) continue;
+        for (const auto& value : ir::kernel::bodies(*kernel)) printed_values_.push_back(value);
         key += text(ir::kernel::structural_hash(*kernel), ";");
         lines.insert(lines.end(), printed.lines.begin(), printed.lines.end());
+        // What it declares outside of its loops is there for the kernels behind it, too.
+        for (const std::string& line : printed.lines)
+            if (line.find_first_not_of(' ') == 4 && line.compare(4, 5, "for (") != 0)
+                for (const std::string& name : c_family::declared_names(line))
+                    scope.names.taken().insert(name);
         made.can_fault |= printed.can_fault;
         for (const Parameter& each : printed.parameters) {
             const auto known = std::find_if(all.begin(), all.end(), [&](const Parameter& other) {
@@ -306,9 +332,8 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
                     text(places.try_emplace(moved.access.buffer, places.size()).first->second, ",");
     const auto [known, is_new] = known_kernels_.try_emplace(key, kernels_.size());
     if (is_new) {
-        // Its name is none of what the calling function has.
         Names names = Names::within(file_names_);
-        for (const std::string& each : plan.names) names.taken().insert(each);
+        for (const std::string& each : names_of_buffers_) names.taken().insert(each);
         made.name = numbered(names, function_name(group));
         file_names_.taken().insert(made.name);
         made.text = comment_of_words(comment_for(group));
@@ -438,9 +463,10 @@ std::string ProgramText::calls() const {
         for (const Step& step : plan.steps)
             for (const std::string& line : call(plan, step)) body += "    " + line + "\n";
         // C has no parameters without a name.
-        for (const int number : plan.program.inputs)
-            if (!c_family::has_word(starts + body, plan.names[static_cast<size_t>(number)]))
-                result += text("    (void)", plan.names[static_cast<size_t>(number)], ";\n");
+        for (const auto* numbers : {&plan.program.inputs, &plan.program.outputs})
+            for (const int number : *numbers)
+                if (!c_family::has_word(starts + body, plan.names[static_cast<size_t>(number)]))
+                    result += text("    (void)", plan.names[static_cast<size_t>(number)], ";\n");
         result += starts + body;
         if (plan.can_fault) result += "    return 0;\n";
         result += "}\n\n";

@@ -83,7 +83,9 @@ class ProgramText {
     std::vector<FunctionPlan> functions_;
     std::string scalars_, constants_;
     int64_t constant_bytes_ = 0;
-    std::map<std::string, int> counts_;  // of constants without a name of the user's
+    std::map<std::string, int> counts_;  // of constants of the same stem
+    std::set<std::string> names_of_buffers_;
+    std::vector<ir::scalar::Expr> printed_values_;        // of the kernels that are in the text
     std::map<std::string, std::string> known_constants_;  // text without the name -> name
     std::vector<PrintedFunction> kernels_;
     std::map<std::string, size_t> known_kernels_;

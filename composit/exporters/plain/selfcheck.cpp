@@ -7,6 +7,7 @@
 #include "composit/exporters/plain/values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -40,6 +41,22 @@ int64_t example_number(int64_t input, int64_t i) { return (37 * i + 11 * input) 
 
 uint32_t mixed(uint32_t hash, uint32_t word) { return (hash ^ word) * 16777619u; }
 
+// NaN has the sign and the payload that the processor gives it.
+constexpr uint32_t nan_of_float32 = 0x7fc00000u;
+constexpr uint64_t nan_of_float64 = 0x7ff8000000000000u;
+
+bool is_nan(const Array& array, int64_t i) {
+    return array.dtype() == DType::float32   ? std::isnan(array.data_as<float>()[i])
+           : array.dtype() == DType::float64 ? std::isnan(array.data_as<double>()[i])
+                                             : false;
+}
+
+bool has_nan(const Array& array) {
+    for (int64_t i = 0; i < array.size(); ++i)
+        if (is_nan(array, i)) return true;
+    return false;
+}
+
 // As check_text does it: of each element its bits, 32 at a time, the low ones first.
 uint32_t checksum(const Array& array) {
     uint32_t hash = 2166136261u;
@@ -47,14 +64,15 @@ uint32_t checksum(const Array& array) {
     for (int64_t i = 0; i < array.size(); ++i) {
         uint64_t bits = 0;
         std::memcpy(&bits, array.data_as<char>() + static_cast<size_t>(i) * size, size);
+        if (is_nan(array, i)) bits = size == 4 ? nan_of_float32 : nan_of_float64;
         hash = mixed(hash, static_cast<uint32_t>(bits));
         if (size == 8) hash = mixed(hash, static_cast<uint32_t>(bits >> 32));
     }
     return hash;
 }
 
-bool is_example(const PlainFunction& function) {
-    const std::vector<Array> examples = example_inputs(function.program);
+bool is_example(const PlainFunction& function, bool are_zero) {
+    const std::vector<Array> examples = example_inputs(function.program, are_zero);
     for (size_t k = 0; k < examples.size(); ++k)
         if (std::memcmp(examples[k].data_as<char>(), function.inputs[k].data_as<char>(),
                         static_cast<size_t>(examples[k].bytes())) != 0)
@@ -73,7 +91,9 @@ class CheckWriter {
         int64_t elements = 0;
         for (const auto* numbers : {&program.inputs, &program.outputs})
             for (const int b : *numbers) elements += ir::element_count(buffer_of(program, b).shape);
-        const bool by_rule = elements > most_recorded && is_example(*plan_.given);
+        const bool are_zero = is_example(*plan_.given, true);
+        const bool by_rule =
+            elements > most_recorded && (are_zero || is_example(*plan_.given, false));
         std::string declared, filled, checked;
         std::vector<std::string> arguments;
         for (size_t k = 0; k < program.inputs.size(); ++k) {
@@ -90,7 +110,8 @@ class CheckWriter {
                 continue;
             }
             declared += array("static ", buffer, name);
-            filled += fill(buffer, name, static_cast<int64_t>(k));
+            if (!are_zero || ir::is_floating(buffer.dtype))
+                filled += fill(buffer, name, static_cast<int64_t>(k));
         }
         for (size_t k = 0; k < program.outputs.size(); ++k) {
             const Buffer& buffer = buffer_of(program, program.outputs[k]);
@@ -98,7 +119,7 @@ class CheckWriter {
             arguments.push_back(name);
             declared += array(by_rule ? "static " : "", buffer, name);
             if (buffer.bytes == 0) continue;
-            if (by_rule) {
+            if (by_rule || has_nan(plan_.given->outputs[k])) {
                 checked += text(
                     "if (", function(buffer.dtype), "((const ", c_family::type_name(buffer.dtype),
                     "*)", name, ", ", ir::element_count(buffer.shape),
@@ -162,7 +183,9 @@ std::string checksum_function(Language language, DType dtype) {
     const int size = ir::size_of(dtype);
     std::string bits =
         ir::is_floating(dtype)
-            ? text("as_uint", 8 * size, "(values[i])")
+            ? text("values[i] != values[i] ? ",
+                   size == 4 ? text(nan_of_float32, "u") : text(nan_of_float64, "ull"),
+                   " : as_uint", 8 * size, "(values[i])")
             : converted(language, text("uint", std::max(32, 8 * size), "_t"),
                         size < 4 && dtype != DType::boolean
                             ? converted(language, text("uint", 8 * size, "_t"), "values[i]")
@@ -211,7 +234,7 @@ std::string indented(const std::string& lines) {
 
 }  // namespace
 
-std::vector<Array> example_inputs(const Program& program) {
+std::vector<Array> example_inputs(const Program& program, bool are_zero) {
     std::vector<Array> inputs;
     for (size_t k = 0; k < program.inputs.size(); ++k) {
         const Buffer& buffer = buffer_of(program, program.inputs[k]);
@@ -227,7 +250,7 @@ std::vector<Array> example_inputs(const Program& program) {
             } else if (buffer.dtype == DType::float64) {
                 const double value = static_cast<double>(number - 100) / 128;
                 std::memcpy(to, &value, size);
-            } else {
+            } else if (!are_zero) {
                 *to = static_cast<char>(number % 2);
             }
         }
@@ -240,14 +263,21 @@ PlainFunction with_recorded_call(
     Program program, const std::vector<ir::TensorType>& inputs,
     const std::function<std::vector<Array>(const std::vector<Array>&)>& call) {
     PlainFunction made{std::move(program)};
-    made.inputs = example_inputs(made.program);
-    std::vector<Array> arguments;
-    for (size_t k = 0; k < made.inputs.size(); ++k)
-        arguments.push_back(of_bytes(made.inputs[k], inputs[k].dtype, inputs[k].shape));
-    const std::vector<Array> results = call(arguments);
-    for (size_t k = 0; k < results.size(); ++k) {
-        const Buffer& buffer = buffer_of(made.program, made.program.outputs[k]);
-        made.outputs.push_back(of_bytes(results[k], buffer.dtype, buffer.shape));
+    for (const bool are_zero : {false, true}) {
+        made.inputs = example_inputs(made.program, are_zero);
+        std::vector<Array> arguments, results;
+        for (size_t k = 0; k < made.inputs.size(); ++k)
+            arguments.push_back(of_bytes(made.inputs[k], inputs[k].dtype, inputs[k].shape));
+        try {
+            results = call(arguments);
+        } catch (const IndexError&) {
+            continue;
+        }
+        for (size_t k = 0; k < results.size(); ++k) {
+            const Buffer& buffer = buffer_of(made.program, made.program.outputs[k]);
+            made.outputs.push_back(of_bytes(results[k], buffer.dtype, buffer.shape));
+        }
+        break;
     }
     return made;
 }

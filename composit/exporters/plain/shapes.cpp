@@ -42,6 +42,11 @@ std::optional<std::vector<Access>> along_axes(const Access& access, const Extent
     const size_t axes = shape.size();
     std::vector<Access> result(axes);
     for (Access& axis : result) axis.strides.assign(access.strides.size(), 0);
+    // What is never reached lies anywhere.
+    const auto is_empty = [](int64_t extent) { return extent == 0; };
+    if (std::any_of(loops.begin(), loops.end(), is_empty) ||
+        std::any_of(shape.begin(), shape.end(), is_empty))
+        return result;
     std::vector<int64_t> digits(axes, 0);
     add_digits(digits, access.offset, shape, strides);
     std::vector<int64_t> least = digits, most = digits;

@@ -1,14 +1,15 @@
-"""ONNX's backend cases of nodes, all of them: interpreted, and a share of them compiled.
+"""ONNX's backend cases of nodes, all of them: interpreted; and, in shares, compiled and exported as
+plain C++, with the interpreter's bits.
 
 Those that do not pass are listed here, each with its reason: a case that begins to pass, or stops
 to, fails the test until the list says so."""
 
-import numpy as np
-import onnx_backend
+import onnx_programs
 import pytest
-from onnx_backend import node_cases, outcome, values_of
+from onnx_backend import node_cases, outcome
+from plain_exports import leaves, same_bits
 
-import composit.onnx as composit_onnx
+import composit
 
 # Operators, or forms of them, that composit refuses by name.
 REFUSED = dict.fromkeys(
@@ -48,7 +49,26 @@ WRONG = {
     "test_dft_inverse_opset19": "noise",
 }
 
+# Cases that are no programs: their tensors are strings, or an optional that is empty; or they draw
+# random numbers without a seed, so that there are no bits to compare.
+NO_PROGRAMS = (
+    "test_ai_onnx_ml_label_encoder_string_int", "test_ai_onnx_ml_label_encoder_tensor_mapping",
+    "test_ai_onnx_ml_label_encoder_tensor_value_only_mapping", "test_bernoulli",
+    "test_equal_string", "test_optional_has_element_empty_optional_input", "test_regex_full_match",
+    "test_string_", "test_strnormalizer_",
+)  # fmt: skip
+# Cases that compiled functions compute, and plain text does not: they call LAPACK.
+NOT_PLAIN = ("test_det_2d", "test_det_nd")
 SHARES = 40
+
+
+def programs(share):
+    """The calls of the cases of a share that are programs, and the interpreter's results."""
+    found = []
+    for name in list(node_cases())[share::SHARES]:
+        if name not in REFUSED and not name.startswith(NO_PROGRAMS):
+            found += [(call, call.expected()) for call in onnx_programs.calls_of(name)]
+    return found
 
 
 def test_all_cases_of_nodes_interpreted():
@@ -63,26 +83,42 @@ def test_all_cases_of_nodes_interpreted():
     assert len(found) == 1884 and passed >= 0.985 * len(found)
 
 
+def test_cases_that_are_no_programs():
+    """None is left out but for what is said above."""
+    names = [name for name in node_cases() if name.startswith(NO_PROGRAMS)]
+    assert len(names) == 33
+    for name in names:
+        if not name.startswith("test_bernoulli"):
+            (call,) = onnx_programs.calls_of(name)
+            values = [*leaves(call.inputs), *call.expected()]
+            assert not values or any(value.dtype.kind in "OSU" for value in values), name
+    for name in NOT_PLAIN:
+        (call,) = onnx_programs.calls_of(name)
+        compiled = composit.compile(call.function, *call.inputs, backend="interpreter")
+        with pytest.raises(NotImplementedError, match=r"calls the function lapack\.slogdet"):
+            compiled.export("never", style="plain")
+
+
+def agree(calls, expected, found):
+    for call, wanted, values in zip(calls, expected, found, strict=True):
+        assert len(wanted) == len(values), call.name
+        for one, other in zip(wanted, values):
+            assert same_bits(one, other), (call.name, one, other)
+
+
 @pytest.mark.long_tail
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_cases_of_nodes_compiled(share):
-    """The bits are the interpreter's, whatever the values are. Draws without a seed have no bits to
-    compare; strings, sequences and empty optionals are not compiled."""
-    for name in list(node_cases())[share::SHARES]:
-        if name in REFUSED or name.startswith("test_bernoulli"):
-            continue
-        case = node_cases()[name]
-        model = composit_onnx.load(case.model)
-        if any(value.kind != "tensor" or value.dtype == "string"
-               for value in (*model.inputs, *model.outputs)):  # fmt: skip
-            continue
-        for inputs, _ in onnx_backend.expected(case):
-            interpreted = values_of(model(*inputs))
-            compiled = values_of(model.compile()(*inputs))
-            if len(model.outputs) == 1:
-                interpreted, compiled = (interpreted,), (compiled,)
-            for value, other in zip(interpreted, compiled, strict=True):
-                assert value.dtype == other.dtype, name
-                if value.dtype == "bfloat16":  # whose NaNs NumPy takes for different ones
-                    value, other = value.astype("float32"), other.astype("float32")
-                np.testing.assert_array_equal(value, other, err_msg=name)
+    """All of a share as one function."""
+    calls, expected = zip(*programs(share))
+    agree(calls, expected, onnx_programs.compiled(calls))
+
+
+@pytest.mark.long_tail
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_cases_of_nodes_exported(share, tmp_path):
+    """Each as a function of one source of plain C++."""
+    calls, expected = zip(*(each for each in programs(share) if each[0].case not in NOT_PLAIN))
+    agree(calls, expected, onnx_programs.exported(calls, expected, tmp_path))
