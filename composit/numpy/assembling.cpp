@@ -73,6 +73,13 @@ Tensor joined(const Block& blocks, int depth, int rank) {
 
 }  // namespace
 
+Tensor with_rank(const Tensor& x, int64_t rank) {
+    if (x.rank() >= rank) return x;
+    Shape shape(static_cast<size_t>(rank - x.rank()), 1);
+    shape.insert(shape.end(), x.shape().begin(), x.shape().end());
+    return reshape(x, shape);
+}
+
 Tensor column_stack(const std::vector<Tensor>& parts) {
     return errors_as("column_stack", [&] {
         std::vector<Tensor> columns;

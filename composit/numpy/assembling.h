@@ -15,6 +15,8 @@ namespace composit::numpy {
 // Columns beside one another: parts of 0 or 1 dimensions (n,) become (n, 1), others stay.
 // ValueError as concatenate's.
 [[nodiscard]] Tensor column_stack(const std::vector<Tensor>& parts);
+// Axes of length 1 in front, so that there are `rank` at least.
+[[nodiscard]] Tensor with_rank(const Tensor& x, int64_t rank);
 // vstack's old name.
 [[nodiscard]] Tensor row_stack(const std::vector<Tensor>& parts);
 

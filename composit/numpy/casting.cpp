@@ -5,6 +5,9 @@
 #include "composit/numpy/variants.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
+#include <array>
+
 namespace composit::numpy {
 namespace {
 
@@ -18,7 +21,22 @@ DType common_dtype(const std::vector<Tensor>& operands, std::optional<DType> dty
     return result_type(strong_ones);
 }
 
+constexpr std::array<std::string_view, 5> rules = {"no", "equiv", "safe", "same_kind", "unsafe"};
+constexpr std::string_view orders = "CFAKcfak";
+
 }  // namespace
+
+bool is_same_kind(std::string_view casting) {
+    user_check(std::ranges::find(rules, casting) != rules.end(),
+               "casting must be one of ('no', 'equiv', 'safe', 'same_kind', 'unsafe') (got '",
+               casting, "')");
+    return casting == "same_kind";
+}
+
+void check_order(std::string_view order) {
+    user_check(order.size() == 1 && orders.find(order) != orders.npos,
+               "order must be one of ('C', 'F', 'A', 'K') (got '", order, "')");
+}
 
 void check_input_cast(std::string_view function, size_t input, DType from, DType to,
                       std::string_view casting) {
@@ -39,6 +57,26 @@ std::vector<Tensor> cast_inputs(std::string_view function, const std::vector<Ten
         }
         return result;
     });
+}
+
+Tensor cast_output(std::string_view function, const Tensor& result, DType to,
+                   std::string_view casting) {
+    user_check<TypeError>(can_cast(result.dtype(), to, casting), "Cannot cast ufunc '", function,
+                          "' output from ", shown(result.dtype()), " to ", shown(to),
+                          " with casting rule '", casting, "'");
+    return ops::astype(result, to);
+}
+
+void check_buffer_cast(DType output, DType result) {
+    user_check<TypeError>(can_cast(output, result), "Cannot cast array data from ", shown(output),
+                          " to ", shown(result), " according to the rule 'safe'");
+}
+
+void check_difference_cast(DType dtype, DType target) {
+    const DType common = promote_types(dtype, target);
+    user_check<TypeError>(can_cast(common, target, "same_kind"),
+                          "Cannot cast ufunc 'subtract' output from ", shown(common), " to ",
+                          shown(target), " with casting rule 'same_kind'");
 }
 
 std::vector<Tensor> cast_parts(std::string_view function, const std::vector<Tensor>& parts,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace composit::numpy {
 namespace {
@@ -29,6 +30,14 @@ std::string call_name(std::string_view given, std::string_view function, std::op
     if (!given.empty()) return std::string(given);
     std::string result = text(function, "(", arguments...);
     return result + (dtype ? text(", dtype=", *dtype, ")") : text(")"));
+}
+
+// The largest finite number of a floating dtype; bfloat16 reaches as far as float32.
+double largest(DType dtype) {
+    if (dtype == DType::float64) return std::numeric_limits<double>::max();
+    constexpr double of_float16 = 65504;
+    return dtype == DType::float16 ? of_float16
+                                   : static_cast<double>(std::numeric_limits<float>::max());
 }
 
 // One element converted, NumPy's casting="unsafe".
@@ -70,6 +79,16 @@ Tensor leaf_of(const Array& element, Shape shape, const std::string& name) {
     Array values = is_zero(element) ? Array::zeros(element.dtype(), std::move(shape))
                                     : filled(element, std::move(shape));
     return ir::constant(std::move(values), name);
+}
+
+// Whether a literal is a float that the dtype may not hold, so that its conversion is one that
+// warns, as of elements.
+bool is_lost(const Tensor& x, DType dtype) {
+    if (!x.type().weak || x.dtype() != DType::float64 || !ir::is_constant(x.node())) return false;
+    const double size = std::fabs(*ir::constant_value(x.node()).data_as<double>());
+    if (size < 1 << 15) return false;
+    if (!ir::is_floating(dtype)) return ir::is_integer(dtype);
+    return std::isfinite(size) && size > largest(dtype);
 }
 
 // Zeros with ones where `is_one(row, column)`.
@@ -122,8 +141,8 @@ Tensor ones(Shape shape, std::optional<DType> dtype, std::string_view name) {
 
 Tensor full(Shape shape, const Operand& value, std::optional<DType> dtype, std::string_view name) {
     check_shape("full", shape);
-    const Tensor& x = value;
-    const DType to = dtype.value_or(x.dtype());
+    const DType to = dtype.value_or(value.tensor().dtype());
+    const Tensor x = is_lost(value, to) ? ops::astype(strong(value), to) : value.tensor();
     check_integer_fits("full", x, to);
     if (!ir::is_constant(x.node()) || x.rank() > 0) {
         const Tensor spread = errors_as(

@@ -69,10 +69,17 @@ Array run_of(DType dtype, int64_t length, Number first, Number second) {
     fail<NotSupported>("arange: dtype ", dtype, " is not supported. Make it real and convert.");
 }
 
-// Of complex numbers the real parts run.
+// Of complex numbers the real parts run. Bools are the numbers' truths.
 template <class Number>
 Tensor named_run(DType dtype, int64_t length, Number first, Number second,
                  const std::string& name) {
+    if (dtype == DType::boolean) {
+        user_check<TypeError>(length <= 2,
+                              "arange() is only supported for booleans when the result has at "
+                              "most length 2.");
+        const DType given = std::is_integral_v<Number> ? DType::int64 : DType::float64;
+        return ops::astype(ir::constant(run_of(given, length, first, second), name), dtype);
+    }
     const DType part = ir::real_part_of(dtype);
     return ops::astype(ir::constant(run_of(part, length, first, second), name), dtype);
 }
@@ -112,7 +119,8 @@ Tensor arange(int64_t start, int64_t stop, int64_t step, std::optional<DType> dt
         static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(step));
     if (length > 0)
         for (const int64_t value : {start, length > 1 ? second : start})
-            check_integer_fits("arange", ir::weak_scalar(value), dtype.value_or(DType::int64));
+            if (dtype != DType::boolean)
+                check_integer_fits("arange", ir::weak_scalar(value), dtype.value_or(DType::int64));
     return named_run(dtype.value_or(DType::int64), static_cast<int64_t>(length), start,
                      length > 1 ? second : start, range_name(name, start, stop, step, dtype));
 }

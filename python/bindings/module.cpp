@@ -63,6 +63,9 @@ NB_MODULE(_core, module) {
     bind_numpy_elementwise(numpy);
     bind_folds(numpy);
     bind_numpy_creation(numpy);
+    bind_numpy_asarray(numpy);
+    bind_numpy_outputs(numpy);
+    bind_numpy_overrides(numpy);
     bind_numpy_manipulation(numpy);
     bind_numpy_reductions(numpy);
     bind_numpy_linear(numpy);

@@ -9,6 +9,9 @@ void bind_numpy_elementwise(nanobind::module_& module);
 void bind_row_function(nanobind::module_& module);  // called by it: its functions, called quickly
 void bind_folds(nanobind::module_& module);         // composit/functional/folds.h
 void bind_numpy_creation(nanobind::module_& module);
+void bind_numpy_asarray(nanobind::module_& module);
+void bind_numpy_outputs(nanobind::module_& module);
+void bind_numpy_overrides(nanobind::module_& module);
 void bind_numpy_manipulation(nanobind::module_& module);
 void bind_numpy_reductions(nanobind::module_& module);
 void bind_numpy_linear(nanobind::module_& module);
@@ -30,6 +33,7 @@ void bind_numpy_appearances(nanobind::module_& module);
 void bind_numpy_linalg(nanobind::module_& module);
 void bind_numpy_polynomial_series(nanobind::module_& module);
 void bind_numpy_random(nanobind::module_& module);
+void bind_numpy_random_values(nanobind::module_& module);  // called by it
 void bind_numpy_fft(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -189,13 +189,6 @@ void bind_numpy_appearances(nb::module_& module) {
     module.def("made_of", made_of, nb::arg("x"), nb::arg("value"), nb::arg("refusal"), located,
                "`value`, which was computed from what x holds: after x was written it is what its "
                "nodes make of that. NotSupported, with that text, where it is written itself.");
-    module.def(
-        "einsum_of",
-        [](const std::string& subscripts, const LazyTensor& x) {
-            return wrap_selection(
-                [=](const Tensor& seen) { return numpy::einsum(subscripts, {seen}); }, x, false);
-        },
-        located, "A diagonal or other order of axes by einsum's subscripts, which it shares.");
 }
 
 }  // namespace composit::python

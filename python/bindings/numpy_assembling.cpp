@@ -65,9 +65,6 @@ void bind_numpy_assembling(nb::module_& module) {
     module.def("vander", &numpy::vander, nb::arg("x"), nb::arg("columns").none(),
                nb::arg("increasing"), located);
     module.def("kron", &numpy::kron, located);
-    module.def("matvec", &numpy::matvec, located);
-    module.def("vecmat", &numpy::vecmat, located);
-    module.def("vecdot", &numpy::vecdot, located);
 }
 
 }  // namespace composit::python

@@ -27,12 +27,6 @@ void bind_numpy_elementwise(nb::module_& module) {
             return numpy::apply(row, list, dtype);
         },
         located);
-    module.def(
-        "clip",
-        [](const Tensor& x, const MaybeOperand& low, const MaybeOperand& high) {
-            return numpy::clip(x, low, high);
-        },
-        located);
     module.def("round", &numpy::round, located);
     module.def("divmod", &numpy::divmod, located);
     module.def("frexp", &numpy::frexp, located);

@@ -1,13 +1,86 @@
 // composit/numpy/index_arrays.h.
+#include "arrays.h"
 #include "casters.h"
+#include "composit/base/error.h"
+#include "composit/numpy/grids.h"
 #include "composit/numpy/index_arrays.h"
 #include "location.h"
 #include "numpy.h"
+#include "shown.h"
+
+#include <utility>
 
 namespace composit::python {
 
+namespace {
+
+// start, stop and step of a slice, which are numbers; a step of j times a number counts points.
+numpy::GridLine line_from(const std::string& name, nb::handle part) {
+    if (!PySlice_Check(part.ptr())) {
+        const std::string message = with_location(text(
+            name, ": ", Shown{part}, " is no slice. Slices such as 0:5 or 0:1:5j are required."));
+        throw nb::attribute_error(message.c_str());  // NumPy's class
+    }
+    const auto number = [&](const char* which) {
+        const nb::object given = part.attr(which);
+        return is_tensor(given) ? nb::object(given.attr("item")()) : given;
+    };
+    const nb::object start = number("start"), stop = number("stop"), step = number("step");
+    numpy::GridLine line;
+    if (!start.is_none()) line.start = tensor_from(start);
+    if (!stop.is_none()) line.stop = tensor_from(stop);
+    if (PyComplex_Check(step.ptr()) || nb::isinstance(step, numpy_attribute("complexfloating")))
+        line.count =
+            static_cast<int64_t>(number_from(nb::steal(PyNumber_Absolute(nb::object(step).ptr()))));
+    else if (!step.is_none())
+        line.step = tensor_from(step);
+    return line;
+}
+
+// A line of which one end is given alone begins at 0.
+numpy::GridLine alone(numpy::GridLine line) {
+    if (!line.stop) line.stop = std::exchange(line.start, numpy::Operand(0));
+    return line;
+}
+
+nb::object grid(const std::string& name, nb::handle key, bool is_open) {
+    if (!nb::isinstance<nb::tuple>(key)) return wrap(numpy::points_of(alone(line_from(name, key))));
+    std::vector<numpy::GridLine> lines;
+    for (nb::handle part : key) lines.push_back(line_from(name, part));
+    if (!is_open) return wrap(numpy::mgrid(lines));
+    return nb::tuple(nb::cast(numpy::ogrid(lines)));
+}
+
+Tensor joined(const std::string& name, nb::handle key, int64_t axis, int64_t rank, int64_t place) {
+    numpy::Joining how{axis, rank, place};
+    const auto is_text = [](nb::handle part) { return nb::isinstance<nb::str>(part); };
+    if (is_text(key)) how = numpy::joining_named(name, "r", how);  // the whole: a matrix in words
+    std::vector<numpy::JoinedPart> parts;
+    bool is_first = true;
+    const nb::tuple given =
+        nb::isinstance<nb::tuple>(key) ? nb::borrow<nb::tuple>(key) : nb::make_tuple(key);
+    for (nb::handle part : given) {
+        if (is_text(part)) {
+            user_check(is_first, name, ": special directives must be the first entry.");
+            how = numpy::joining_named(name, nb::cast<std::string>(part), how);
+        } else if (PySlice_Check(part.ptr())) {
+            const numpy::GridLine line = line_from(name, part);
+            parts.emplace_back(line.count ? line : alone(line));
+        } else {
+            parts.emplace_back(numpy::Operand(tensor_from(part)));
+        }
+        is_first = false;
+    }
+    return numpy::joined(parts, how);
+}
+
+}  // namespace
+
 void bind_numpy_index_arrays(nb::module_& module) {
     const nb::call_guard<Located> located;
+    module.def("grid", grid, nb::arg("name"), nb::arg("key").none(), nb::arg("is_open"), located);
+    module.def("joined", joined, nb::arg("name"), nb::arg("key").none(), nb::arg("axis"),
+               nb::arg("rank"), nb::arg("place"), located);
     module.def("diag_indices", &numpy::diag_indices, located);
     module.def("diag_indices_from", &numpy::diag_indices_from, located);
     module.def("tril_indices", &numpy::tril_indices, nb::arg("n"), nb::arg("k"),

@@ -235,6 +235,7 @@ void bind_distributions(nb::module_& module) {
 
 void bind_numpy_random(nb::module_& module) {
     bind_bit_generators(module);
+    bind_numpy_random_values(module);
     bind_distributions(module);
     nb::class_<Stream>(module, "Stream", "Draws from a bit generator.")
         .def("draw", drawn, nb::arg("distribution"), nb::arg("size").none(), nb::arg("parameters"))

@@ -6,6 +6,7 @@
 #include "composit/eager/history.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
+#include "composit/numpy/outputs.h"
 #include "composit/numpy/power.h"
 #include "composit/ops/ops.h"
 #include "content.h"
@@ -68,17 +69,6 @@ Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {
     return numpy::apply(row, {a, b});
 }
 
-// NumPy's rule for writing a result over an operand.
-Tensor fitted(std::string_view row, const Tensor& result, const ir::TensorType& type) {
-    user_check(result.shape() == type.shape, "non-broadcastable output operand with shape ",
-               type.shape, " doesn't match the broadcast shape ", result.shape());
-    user_check<TypeError>(numpy::kind_rank(result.dtype()) <= numpy::kind_rank(type.dtype),
-                          "Cannot cast ufunc '", row, "' output from dtype('",
-                          ir::name(result.dtype()), "') to dtype('", ir::name(type.dtype),
-                          "') with casting rule 'same_kind'");
-    return ops::astype(result, type.dtype);
-}
-
 void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
     const std::string name = operation.python;
     const char* row = operation.row;
@@ -110,7 +100,8 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
                  const auto& self = self_of(object);
                  self.check_writeable();
                  const Tensor before = self.tensor();
-                 self.replace(fitted(row, applied(row, before, tensor_from(other)), before.type()));
+                 self.replace(numpy::written_as(row, applied(row, before, tensor_from(other)),
+                                                before.shape(), before.dtype()));
                  return nb::borrow(object);
              },
              nb::call_guard<Located>());
@@ -408,12 +399,6 @@ void bind_operators(nb::module_& module) {
             return nb::object(nb::make_tuple(wrap(both[0]), wrap(both[1])));
         },
         nb::call_guard<Located>());
-    module.def(
-        "fitted",
-        [](const std::string& function, const Tensor& result, const LazyTensor& out) {
-            return fitted(function, result, out.tensor().type());
-        },
-        "A ufunc's result as it is written to out=: cast by the rule same_kind, or refused.");
     module.def(
         "array_ufunc_of",
         [](nb::handle general) {

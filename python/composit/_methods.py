@@ -30,7 +30,7 @@ def _astype(
     copy: bool = True,
 ) -> LazyTensor:  # fmt: skip
     """Elements converted."""
-    cnp._casting.check_layout(order, bool(subok))
+    _core.numpy.check_layout(order, bool(subok))
     if not isinstance(casting, str) or casting != "unsafe":
         import numpy as np
 
@@ -56,7 +56,7 @@ def _clip(
 
 def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
     """One dimension; a copy. With order "F" the first index changes fastest."""
-    is_by_columns = cnp.manipulation._order("flatten", order, "CFAK") == "F"
+    is_by_columns = _core.numpy.order_letter("flatten", order, "CFAK") == "F"
     return _core.numpy.flatten(cnp.transpose(self) if is_by_columns else self)
 
 
@@ -164,13 +164,13 @@ def _lowered_graph(self: LazyTensor) -> Any:
 
 def _fill(self: LazyTensor, value: Any) -> None:
     if isinstance(value, (str, bytes)):
-        value = cnp._arguments.number_read("fill", value, self.dtype)
+        value = _core.numpy.number_read("fill", value, self.dtype)
     self[...] = value
 
 
 def _copied(self: LazyTensor, order: str = "C") -> LazyTensor:
     """Another object for the same values."""
-    cnp._casting.check_layout(order)
+    _core.numpy.check_layout(order)
     return self.copied(order == "F" or (order in ("K", "A") and self.flags.fnc))
 
 

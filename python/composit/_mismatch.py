@@ -92,8 +92,10 @@ def renamed(message: str) -> str:
     """The message of one of the package's functions, as one of the function that the user called,
     which is made of it."""
     function, colon, rest = message.partition(": ")
+    if not (colon and function.isidentifier()):
+        return message
     called = _called()[0]
-    if not (colon and called and function.isidentifier()) or function == called:
+    if not called or function == called:
         return message
     if message.endswith("]") and re.search(r" \[[^\[\]]+:\d+\]$", message):
         return message
@@ -179,5 +181,5 @@ def _shown(value: Any) -> str:
     return repr(value) if isinstance(value, (bool, int, float, str)) else reprlib.repr(value)
 
 
-for each in (advice, explained, renamed, wrong):
+for each in (advice, explained, renamed, said, wrong):
     _core.provide(each.__name__, each)

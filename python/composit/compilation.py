@@ -370,9 +370,7 @@ def _as_array(leaf: Any) -> Any:
         return leaf
     import numpy as np
 
-    from composit.numpy.creation import _of_torch
-
-    return np.asarray(_of_torch(leaf))
+    return np.asarray(_core.numpy.without_torch(leaf))
 
 
 def _is_array(leaf: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import composit._core as _core
 from composit._core import LazyTensor, type_error, value_error
 from composit.cg.function import Function, slots_of
 from composit.cg.graph import ModuleGraph, compiled
@@ -219,6 +220,4 @@ def _as_array(value: Any) -> Any:
     """Numbers as arrays: they are inputs of the program, not part of it."""
     import numpy as np
 
-    from composit.numpy.creation import _of_torch
-
-    return value if isinstance(value, LazyTensor) else np.asarray(_of_torch(value))
+    return value if isinstance(value, LazyTensor) else np.asarray(_core.numpy.without_torch(value))

@@ -83,7 +83,6 @@ _hidden = {
     "index_error",
     "inspect",
     "Iterator",
-    "masked_by",
     "math",
     "operator",
     "refuse",

@@ -12,8 +12,8 @@ import numpy as np
 
 import composit._core as _core
 from composit._core import LazyScalar, LazyTensor, with_location
-from composit.numpy._outputs import refuse
-from composit.numpy.creation import _converted, _layout, _shape
+from composit.numpy import _arguments
+from composit.numpy.creation import _shape
 
 _c = _core.numpy
 
@@ -78,13 +78,13 @@ def _made(
     shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None,
     order: Any = None, *, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
-    _layout("ndarray", order)
+    _c.check_creation("ndarray", order)
     if buffer is not None:
         try:
             array: Any = np.ndarray(_shape(shape), dtype, buffer, offset, strides, order)
         except (TypeError, ValueError, BufferError) as error:
             raise type(error)(with_location(f"ndarray: {error}")) from None
-        return _core.constant(_converted(array, None), name or "", True)
+        return _core.constant(_c.converted(array, None), name or "", True)
     if strides is not None:
-        refuse("ndarray", strides=strides)
+        _arguments.refuse("ndarray", strides=strides)
     return _c.zeros(_shape(shape), dtype, name or "")

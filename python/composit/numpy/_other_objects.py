@@ -10,7 +10,7 @@ import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy._by_numpy import called
-from composit.numpy.creation import _holds_tensors, asarray, full
+from composit.numpy.creation import asarray, full
 
 _OPERATORS = {
     "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
@@ -60,7 +60,7 @@ def stored(value: Any, dtype: Any, function: str = "set_item", is_one: bool = Fa
     one by one, so that a NaN is no integer. `is_one`: they are written to one element, which is no
     list."""
     is_list = isinstance(value, (list, tuple))
-    if is_list and _holds_tensors(value):
+    if is_list and _core.numpy.holds_tensors(value):
         return asarray(value)
     try:
         return _converted(value, dtype, is_one)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any
+
+import numpy as np
 
 import composit._core as _core
 from composit import _public_names
-from composit._core import LazyTensor, type_error, value_error
-from composit.numpy import _casting, _folding
+from composit._core import LazyTensor, type_error
+from composit.numpy import _folding
 from composit.numpy._folding import NoValue
-from composit.numpy._outputs import masked_by, refuse, the_output, write_out
+from composit.numpy._outputs import write_out
 from composit.numpy._overrides import overridable
-from composit.numpy._ufunc_types import Facts, answers, in_signature
+from composit.numpy._ufunc_types import Facts
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import reshape
-
-_apply = _core.numpy.apply
-_apply_in = _core.numpy.apply_in
 
 
 class Elementwise(Facts):
@@ -29,16 +27,6 @@ class Elementwise(Facts):
         self.__doc__ = doc
         self.__module__ = "composit.numpy"
         self.nin, self.nout, self.nargs = nin, nout, nin + nout
-
-    def _parted(self, operands: tuple[Any, ...], out: Any) -> tuple[Any, Any]:
-        """The inputs among `operands`, and the outputs behind them; out excludes the latter."""
-        count = len(operands)
-        if not self.nin <= count <= self.nargs or (count > self.nin and out is not None):
-            raise type_error(
-                f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments "
-                f"but {count} {'was' if count == 1 else 'were'} given"
-            )
-        return operands[: self.nin], operands[self.nin :]
 
     def __repr__(self) -> str:
         return f"<composit ufunc '{self.__name__}'>"
@@ -67,18 +55,10 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         signature: Any = None,
         sig: Any = None,
     ) -> LazyTensor:
-        name = self.__name__
-        _casting.check_layout(order, subok)
-        if where is not True:
-            _warn_of_gaps(out is not NoValue or any(o is not None for o in operands[self.nin :]))
-        out = None if out is NoValue else out
-        if len(operands) != self.nin:
-            operands, (out,) = self._parted(operands, out)
-        if signature is not None or sig is not None:
-            operands = in_signature(name, operands, signature, sig, dtype, casting)
-        result = _computed(self.row, operands, dtype, casting)
-        result = masked_by(name, result, where, out)
-        return write_out(name, result, out, casting, widens=True)
+        return _core.numpy.call_ufunc(
+            self.__name__, (self.row.name,), self.nin, operands, None if out is NoValue else out,
+            out is not NoValue, where, dtype, casting, order, subok, signature, sig,
+        )  # fmt: skip
 
     @overridable
     def reduce(
@@ -93,7 +73,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         def make(loop: Any) -> Any:
             return _core.numpy.reduce(name, array, axis, loop, keepdims, begin, where)
 
-        result = _folding.folded(self, make, array, dtype, the_output(out))
+        result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -108,7 +88,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         def make(loop: Any) -> Any:
             return _core.numpy.accumulate(name, array, axis, loop)
 
-        result = _folding.folded(self, make, array, dtype, the_output(out))
+        result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -125,7 +105,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         def make(loop: Any) -> Any:
             return _core.numpy.reduceat(name, array, indices, axis, loop)
 
-        result = _folding.folded(self, make, array, dtype, the_output(out))
+        result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     @overridable
@@ -184,33 +164,12 @@ class PairUfunc(Elementwise):
         subok: Any = True,
         signature: Any = None,
         sig: Any = None,
-    ) -> tuple[Any, Any]:
-        name = self.__name__
-        _casting.check_layout(order, subok)
-        if where is not True:
-            _warn_of_gaps(out is not NoValue or any(o is not None for o in operands[self.nin :]))
-        out = None if out is NoValue else out
-        operands, places = self._parted(operands, out)
-        if signature is not None or sig is not None:
-            operands = in_signature(name, operands, signature, sig, dtype, casting)
-        outs = (*places, None, None)[:2] if out is None else out
-        if not isinstance(outs, tuple):
-            raise type_error(
-                f"{name}: out is {type(out).__name__}. A tuple of two, tensors or None, is "
-                "required."
-            )
-        if len(outs) != 2:
-            raise value_error("The 'out' tuple must have exactly one entry per ufunc output")
-        if self.__name__ == "frexp":
-            refuse(name, dtype=dtype)
-        # Both are made before either is written: out may be an operand.
-        results = [_computed(row.row, operands, dtype, casting) for row in self.rows]
-        if where is not True:
-            results = [masked_by(name, result, where, o) for result, o in zip(results, outs)]
-        first, second = (
-            write_out(name, result, o, casting, widens=True) for result, o in zip(results, outs)
-        )
-        return first, second
+    ) -> Any:
+        return _core.numpy.call_ufunc(
+            self.__name__, [row.row.name for row in self.rows], self.nin, operands,
+            None if out is NoValue else out, out is not NoValue, where, dtype, casting, order,
+            subok, signature, sig,
+        )  # fmt: skip
 
     @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> tuple[Any, Any]:
@@ -241,39 +200,9 @@ class PairUfunc(Elementwise):
         _folding.check_binary(self, "reduceat")
 
 
-def _warn_of_gaps(has_output: bool) -> None:
-    """NumPy's warning of what is in a result where nothing was computed; out=None silences it."""
-    if not has_output:
-        warnings.warn(
-            "'where' used without 'out': elsewhere composit has zeros, NumPy what was in memory. "
-            "If this is intentional, use out=None.",
-            UserWarning,
-            stacklevel=4,  # behind what asks operands first
-        )
-
-
-def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
-    name = row.name
-    if dtype is not None and _core.dtype_of(dtype).kind == "b" and answers(name):
-        dtype = None  # that of the result, which it is
-    if _casting.is_usual(casting):
-        return _apply(name, *operands) if dtype is None else _apply_in(name, dtype, *operands)
-    import numpy as np
-
-    dtypes = [None if _is_weak(x) else _as_tensor(x).dtype for x in operands]
-    if dtype is None:
-        result = _apply(name, *operands)
-        common = np.result_type(*[x if d is None else d for x, d in zip(operands, dtypes)])
-        loop = row.types([d or common for d in dtypes])[0]
-        _casting.check_inputs(name, dtypes, loop, casting)
-        return result
-    _casting.check_inputs(name, dtypes, [np.dtype(dtype)] * len(dtypes), casting)
-    return _apply_in(name, dtype, *[_core.numpy.astype(x, dtype) for x in operands])
-
-
 def _fits_kind(value: Any, a: LazyTensor) -> bool:
     """Whether sums with the value are of the kind of a."""
-    return _casting.may_cast(_as_tensor(value).dtype, a.dtype, "same_kind")
+    return np.can_cast(_as_tensor(value).dtype, a.dtype, "same_kind")
 
 
 def _is_weak(value: Any) -> bool:

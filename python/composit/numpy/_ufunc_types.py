@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit._core import LazyTensor, type_error, value_error
 from composit.numpy.creation import asarray
 
@@ -15,13 +15,6 @@ def twin(name: str) -> Any:
     """NumPy's ufunc of that name; None where NumPy has none."""
     found = getattr(np, name, None)
     return found if isinstance(found, np.ufunc) else None
-
-
-@functools.cache
-def answers(name: str) -> bool:
-    """Whether the results are bools whatever the operands are, as those of comparisons."""
-    ufunc = twin(name)
-    return ufunc is not None and {loop[-1] for loop in ufunc.types} <= {"?", "O"}
 
 
 def given_dtype(operand: Any) -> Any:
@@ -58,6 +51,9 @@ def in_signature(
     given = sig if signature is None else signature
     loop = resolved(ufunc, dtypes, signature=given, casting=casting)
     return tuple(asarray(each).astype(to) for each, to in zip(operands, loop))
+
+
+_core.provide("in_signature", in_signature)
 
 
 class Facts:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error
-from composit.numpy import _arguments, _casting, _core_axes
-from composit.numpy._outputs import write_out
-from composit.numpy.creation import _check_count, asarray
-from composit.numpy.manipulation import _joinable, _sections, _sequence
+from composit._core import LazyTensor, value_error
+from composit.numpy import _arguments
+from composit.numpy.creation import asarray
+from composit.numpy.manipulation import _sections, _sequence
 
 _c = _core.numpy
 
@@ -21,7 +20,7 @@ def column_stack(tup: Any) -> LazyTensor:
 
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows: vstack's old name."""
-    return _c.row_stack(_joinable("row_stack", tup, dtype, casting))
+    return _c.row_stack(_c.joinable("row_stack", tup, dtype, casting))
 
 
 _LEAST_DIMENSIONS = {"hsplit": 1, "vsplit": 2, "dsplit": 3}
@@ -58,7 +57,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[LazyTensor, ...]:
     _arguments.check_array(x)
     if x.ndim == 0:
         raise value_error("unstack: Input array must be at least 1-d.")
-    return tuple(_c.unstack(x, _arguments.moved_axis("unstack", axis, x.ndim)))
+    return tuple(_c.unstack(x, _c.one_axis("unstack", axis, x.ndim)))
 
 
 def block(arrays: Any) -> LazyTensor:
@@ -86,28 +85,14 @@ def logspace(
     dtype: Any = None, axis: int = 0,
 ) -> LazyTensor:  # fmt: skip
     """base to the powers of linspace(start, stop, num)."""
-    count = _core.integer(num)
-    _check_count("logspace", count)
-    is_listed = isinstance(axis, (tuple, list))
-    place = 0 if is_listed else axis
-    result = _c.logspace(start, stop, count, bool(endpoint), base, dtype, place)
-    return (
-        _c.moveaxis(result, 0, _arguments.moved_axis("logspace", axis, result.ndim))
-        if is_listed
-        else result
-    )
+    return _c.logspace(start, stop, _core.integer(num), bool(endpoint), base, dtype, axis)
 
 
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> LazyTensor:
     """`num` values from start to stop, each a constant multiple of the one before."""
-    count = _core.integer(num)
-    if any(isinstance(end, (int, float, complex)) and end == 0 for end in (start, stop)):
-        raise value_error("geomspace: Geometric sequence cannot include zero.")
-    _check_count("geomspace", count)
-    result = _c.geomspace(start, stop, count, bool(endpoint), dtype, 0)
-    return _c.moveaxis(result, 0, _arguments.moved_axis("geomspace", axis, result.ndim))
+    return _c.geomspace(start, stop, _core.integer(num), bool(endpoint), dtype, axis)
 
 
 def matvec(
@@ -115,12 +100,7 @@ def matvec(
     order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
     """Products of matrices (…, m, n) and vectors (…, n)."""
-    _casting.check_layout(order, subok)
-    x1, x2 = _casting.operands_in("matvec", (x1, x2), dtype, casting)
-    if axes is None:
-        return write_out("matvec", _c.matvec(x1, x2), out, casting, widens=True)
-    (x1, x2), put = _core_axes.on_axes("matvec", axes, (x1, x2), (2, 1), 1)
-    return write_out("matvec", put(_c.matvec(x1, x2)), out, casting, widens=True)
+    return _c.product("matvec", x1, x2, axes, -1, False, out, casting, order, dtype, subok)
 
 
 def vecmat(
@@ -128,12 +108,7 @@ def vecmat(
     order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
     """Products of vectors (…, n), conjugated, and matrices (…, n, m)."""
-    _casting.check_layout(order, subok)
-    x1, x2 = _casting.operands_in("vecmat", (x1, x2), dtype, casting)
-    if axes is None:
-        return write_out("vecmat", _c.vecmat(x1, x2), out, casting, widens=True)
-    (x1, x2), put = _core_axes.on_axes("vecmat", axes, (x1, x2), (1, 2), 1)
-    return write_out("vecmat", put(_c.vecmat(x1, x2)), out, casting, widens=True)
+    return _c.product("vecmat", x1, x2, axes, -1, False, out, casting, order, dtype, subok)
 
 
 def vecdot(
@@ -142,16 +117,6 @@ def vecdot(
     subok: Any = True,
 ) -> Any:  # fmt: skip
     """Sums of products along one axis of both, the first conjugated; the other axes broadcast."""
-    _casting.check_layout(order, subok)
-    x1, x2 = _casting.operands_in("vecdot", (x1, x2), dtype, casting)
-    put = None
-    if axes is not None:
-        if axis != -1:
-            raise type_error("vecdot: cannot specify both 'axis' and 'axes'")
-        (x1, x2), put = _core_axes.on_axes(
-            "vecdot", axes, (x1, x2), (1, 1), int(keepdims), keepdims
-        )
-    result = _c.vecdot(x1, x2, axis)
-    result = _c.expand_dims(result, axis) if keepdims else result
-    result = put(result) if put else result
-    return write_out("vecdot", result, out, casting, widens=True)
+    return _c.product(
+        "vecdot", x1, x2, axes, axis, bool(keepdims), out, casting, order, dtype, subok
+    )

@@ -7,7 +7,6 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, value_error
-from composit.numpy import _arguments
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.reductions import _running_dtype
@@ -40,7 +39,7 @@ def _only(x: Any, axis: Any) -> Any:
         raise value_error("accumulate: x has more than one dimension. An axis is required.")
     if not isinstance(axis, (tuple, list)):
         return axis
-    return _arguments.moved_axis("accumulate", axis, max(asarray(x).ndim, 1))
+    return _c.one_axis("accumulate", axis, max(asarray(x).ndim, 1))
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> LazyTensor:

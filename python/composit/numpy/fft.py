@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import composit._core as _core
 from composit import devices
-from composit._core import LazyTensor, index_error, value_error
-from composit._mismatch import wrong
-from composit.numpy._outputs import write_out
+from composit._core import LazyTensor, value_error
 from composit.numpy.creation import asarray
 
 _c = _core.fft
@@ -21,91 +18,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _norm(norm: Any) -> str:
-    if norm is None:
-        return "backward"
-    return norm if isinstance(norm, str) else repr(norm)  # which is refused by its name
-
-
-def _along(name: str, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
-    return _written(name, getattr(_c, name)(a, n, axis, _norm(norm)), out)
-
-
-def _written(name: str, result: LazyTensor, out: Any) -> Any:
-    if out is not None and getattr(out, "shape", result.shape) != result.shape:
-        required = f"{out.shape}. {result.shape} is required."
-        raise value_error(f"{name}: output array has wrong shape: {required}")
-    return write_out(name, result, out)
-
-
-def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
-    """The lengths with -1 for those of the axes."""
-    if s is None or None not in s:
-        return s
-    warnings.warn(
-        f"{function}: Passing an array containing `None` values to `s` is deprecated, as in NumPy "
-        "2.0. Use -1.",
-        DeprecationWarning,
-        stacklevel=4,
-    )
-    lengths = [-1 if length is None else length for length in s]
-    if s[-1] is None and function.startswith("irfft"):
-        lengths[-1] = 2 * (asarray(a).shape[-1 if axes is None else axes[-1]] - 1)
-    return lengths
-
-
-def _check_place(function: str, ndim: int, s: Any, axes: Any) -> None:
-    """NumPy looks up the length of an axis that is given alone before it wants a sequence."""
-    if s is None and hasattr(axes, "__index__") and not -ndim <= axes < ndim:
-        message = f"{function}: axes is {axes}, beyond the {ndim} axes of the operand"
-        raise index_error(f"{message}. A sequence of axes is required.")
-
-
-# What transforms the last axis, and what the others, of functions that write into out.
-_STAGES = {
-    "fftn": ("fft", "fft"), "ifftn": ("ifft", "ifft"), "fft2": ("fft", "fft"),
-    "rfftn": ("rfft", "fft"), "rfft2": ("rfft", "fft"),
-}  # fmt: skip
-
-
-def _in_stages(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
-    """Axis after axis, the last one first, each written into out: so its dtype is that of what is
-    between them, and its shape must be theirs."""
-    x = asarray(a)
-    places = list(range(-(x.ndim if s is None else len(s)), 0) if axes is None else axes)
-    if s is not None and len(s) != len(places):
-        raise value_error(f"{name}: Shape and axes have different lengths.")
-    lengths = [None if s is None or n == -1 else n for n in (s or places)]
-    last, other = _STAGES[name]
-    for number, (length, place) in enumerate(reversed([*zip(lengths, places)])):
-        x = _along(last if number == 0 else other, x, length, place, norm, out)
-    return x
-
-
-def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
-    if s is not None and axes is None:
-        warnings.warn(
-            f"{name}: `axes` should not be `None` if `s` is not `None`: deprecated, as in NumPy "
-            "2.0. Give axes.",
-            DeprecationWarning,
-            stacklevel=3,
-        )
-    for value in (s, axes):
-        if value is not None and not hasattr(value, "__iter__"):
-            _check_place(name, asarray(a).ndim, s, axes)
-            raise TypeError(wrong(value, "A sequence of integers, or None,"))
-    lengths = _lengths(name, a, s, axes)
-    # What is between the axes has the result's dtype and shape: nothing shows where it was.
-    is_alike = s is None and getattr(out, "dtype", None) == asarray(a).dtype
-    if out is not None and name in _STAGES and not is_alike:
-        return _in_stages(name, a, lengths, axes, norm, out)
-    given = s if axes is None else axes
-    fits = s is None or axes is None or len(s) == len(axes)
-    is_one = (asarray(a).ndim if given is None else len(given)) == 1
-    if name in ("irfftn", "irfft2") and is_one and fits:
-        length = None if s is None or lengths[0] == -1 else lengths[0]
-        return _along("irfft", a, length, -1 if axes is None else axes[0], norm, out)
-    return _written(name, getattr(_c, name)(a, lengths, axes, _norm(norm)), out)
+_along: Any = _c.along
+_over: Any = _c.over
 
 
 def fft(

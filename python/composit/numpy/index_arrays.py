@@ -84,7 +84,7 @@ def fromfunction(
     function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
 ) -> Any:
     """What the function makes of the positions along each axis."""
-    _arguments.check_like("fromfunction", like)
+    _c.check_creation("fromfunction", None, "CKAF", like)
     lengths = _lengths("fromfunction", shape, dtype)
     grid = _c.broadcast_arrays(_c.sparse_indices(lengths, dtype)) if lengths else ()
     return _function(function)(*grid, **kwargs)

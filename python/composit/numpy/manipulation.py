@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit import _mismatch, devices
+from composit import devices
 from composit._core import LazyScalar, LazyTensor, type_error, value_error, with_location
-from composit.numpy import _arguments, _by_numpy, _casting
+from composit.numpy import _arguments, _by_numpy
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
@@ -23,42 +23,13 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     Both are read in row-major order, or with order "F" in column-major order; "A" is "F" for what
     lies in memory so. A view where strides can describe the result.
     """
-    letter = _order("reshape", order, "CFA")
-    if letter == "F" or (letter == "A" and _is_by_columns(a)):
-        lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
-        columns = _c.transpose(a, None)
-        result = _c.transpose(_c.reshape(columns, tuple(reversed(lengths))), None)
-    else:
-        result = _c.reshape(a, shape)
-    if copy is False and isinstance(a, LazyTensor) and result.root() is not (a.root() or a):
-        raise value_error("Unable to avoid creating a copy while reshaping.")
-    return result.copied(letter == "F") if copy else result
-
-
-def _is_by_columns(a: Any) -> bool:
-    """Whether elements lie in memory column after column, and not row after row, too."""
-    if not isinstance(a, LazyTensor):
-        return bool(getattr(getattr(a, "flags", None), "fnc", False))
-    return a.is_contiguous_in(True) and not a.is_contiguous_in(False)
-
-
-def _order(function: str, order: Any, known: str) -> str:
-    """The order in upper case, as NumPy takes it."""
-    letter = order.upper()[:1] if isinstance(order, str) and order else order
-    if letter not in tuple(known):
-        required = ", ".join(repr(letter) for letter in known)
-        raise value_error(
-            f"{function}: order={order!r} is not known. One of {required} is required."
-        )
-    return letter
+    return _c.reshape_in(a, shape, order, copy)
 
 
 def ravel(a: Any, order: str = "C") -> LazyTensor:
     """One dimension: a view of what lies in memory in that order ("F": the first index changes
     fastest; "A" and "K": "F" for what lies so), else a copy."""
-    letter = _order("ravel", order, "CFAK")
-    is_by_columns = letter == "F" or (letter in "AK" and _is_by_columns(a))
-    return _c.ravel(_c.transpose(a, None) if is_by_columns else a)
+    return _c.ravel_in(a, order)
 
 
 def transpose(a: Any, axes: Any = None) -> LazyTensor:
@@ -180,7 +151,7 @@ def concatenate(
 ) -> LazyTensor:
     """Joined along an axis; axis None joins the flattened parts."""
     try:
-        parts = _joinable("concatenate", arrays, dtype, casting)
+        parts = _c.joinable("concatenate", arrays, dtype, casting)
         return write_out("concatenate", _c.concatenate(parts, axis, dtype), out)
     except TypeError as refusal:
         return _by_numpy.created("concatenate", refusal, arrays, axis, dtype=dtype)
@@ -194,20 +165,11 @@ def stack(
 ) -> LazyTensor:
     """Joined along a new axis."""
     return write_out(
-        "stack", _c.stack(_joinable("stack", arrays, dtype, casting), axis, dtype), out
+        "stack", _c.stack(_c.joinable("stack", arrays, dtype, casting), axis, dtype), out
     )
 
 
 _core.provide("stack", stack)
-
-
-def _joinable(function: str, arrays: Any, dtype: Any, casting: Any) -> Any:
-    """Parts to be joined, in the dtype that is asked for, as far as the rule allows it."""
-    if _casting.is_usual(casting) and dtype is None:
-        return arrays
-    if not hasattr(arrays, "__iter__"):
-        raise TypeError(_mismatch.wrong(arrays, "A sequence of arrays"))
-    return _c.cast_parts(function, list(arrays), dtype, casting)
 
 
 def _sequence(function: str, tup: Any) -> Any:
@@ -220,12 +182,12 @@ def _sequence(function: str, tup: Any) -> Any:
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined along the second axis (the only one of 1-d parts)."""
-    return _c.hstack(_joinable("hstack", _sequence("hstack", tup), dtype, casting))
+    return _c.hstack(_c.joinable("hstack", _sequence("hstack", tup), dtype, casting))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows."""
-    return _c.vstack(_joinable("vstack", _sequence("vstack", tup), dtype, casting))
+    return _c.vstack(_c.joinable("vstack", _sequence("vstack", tup), dtype, casting))
 
 
 def dstack(tup: Any) -> LazyTensor:
@@ -267,7 +229,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[LazyT
 def flip(m: Any, axis: Any = None) -> LazyTensor:
     """Reversed along axes; a view."""
     if axis is not None:
-        _arguments.places_of("flip", axis, ndim(m))
+        _c.places_of("flip", axis, ndim(m))
     return _c.flip(m, axis)
 
 
@@ -290,43 +252,17 @@ def flipud(m: Any) -> LazyTensor:
 def roll(a: Any, shift: Any, axis: Any = None) -> LazyTensor:
     """Elements moved along axes, those that leave come in on the other side; of shifts that are no
     integers by their whole part."""
-    return _c.roll(a, _within_turns(a, shift), axis)
-
-
-def _within_turns(a: Any, shift: Any) -> Any:
-    """Shifts that 64 bits do not hold, less whole turns along every axis."""
-
-    def reduced(value: Any) -> Any:
-        if isinstance(value, float) and math.isfinite(value):
-            value = int(value)
-        if not hasattr(value, "__index__"):
-            return value
-        by = operator.index(value)
-        return by if -(1 << 62) < by < 1 << 62 else by % (math.prod(shape(a)) or 1)
-
-    return (
-        [reduced(value) for value in shift] if isinstance(shift, (list, tuple)) else reduced(shift)
-    )
+    return _c.roll(a, shift, axis)
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> LazyTensor:
     """Rotated by 90 degrees k times."""
-    if not hasattr(axes, "__len__"):
-        raise TypeError(_mismatch.wrong(axes, "A pair of axes"))
-    if len(axes) != 2:
-        raise ValueError(_mismatch.wrong(axes, "A pair of axes"))
-    return _c.rot90(m, k, tuple(axes))
+    return _c.rot90(m, k, axes)
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> LazyTensor:
     """Each element several times; for a number that is no integer its whole part."""
-    if axis is not None and not ndim(a):
-        a = _c.atleast_1d(a)
-    try:
-        times = int(repeats) if isinstance(repeats, float) else operator.index(repeats)
-    except TypeError:
-        return _c.repeat_each(a, repeats, axis)
-    return _c.repeat(a, times, axis)
+    return _c.repeat(a, repeats, axis)
 
 
 def tile(A: Any, reps: Any) -> LazyTensor:
@@ -362,27 +298,7 @@ def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> LazyTensor:
     """Elements at integer indices along an axis."""
-    if axis is not None and ndim(a) == 0:
-        a = _c.atleast_1d(a)
-    if isinstance(indices, (list, tuple)):  # empty ones, and bools, count as integers here
-        indices = _whole(indices)
-    if isinstance(indices, (str, bytes)):
-        import numpy as np
-
-        indices = _arguments.number_read("take", indices, np.dtype(int))
-    result = _c.take(a, indices, axis, mode)
-    _casting.check_buffer(result, out)
-    return write_out("take", result, out, casting="unsafe")
-
-
-def _whole(indices: Any) -> Any:
-    import numpy as np
-
-    try:
-        found = np.asarray(indices)
-    except (TypeError, ValueError):
-        return indices
-    return found.astype(np.int64) if found.dtype.kind in "bf" else indices
+    return _c.take(a, indices, axis, out, mode)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor:

@@ -7,7 +7,6 @@ from typing import Any
 import composit._core as _core
 from composit import _floating_point, _mismatch, devices
 from composit._core import LazyTensor, value_error, with_location
-from composit.numpy import _arguments
 from composit.numpy.creation import asarray
 from composit.numpy.kinds import _asked
 
@@ -32,7 +31,7 @@ def isfortran(a: Any) -> bool:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> LazyTensor:
     """A tensor; a copy where it does not lie in memory as required, or OWNDATA is."""
-    _arguments.check_like("require", like)
+    _c.check_creation("require", None, "CKAF", like)
     if not requirements:
         return asarray(a, dtype)
     wanted = set()
@@ -59,7 +58,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     """A tensor of at least one axis whose elements lie in memory column after column; a copy where
     they do not."""
-    _arguments.check_like("asfortranarray", like)
+    _c.check_creation("asfortranarray", None, "CKAF", like)
     tensor = asarray(a, dtype)
     tensor = tensor if tensor.ndim else _c.reshape(tensor, (1,))
     return tensor if tensor.is_contiguous_in(True) else tensor.copied(True)
@@ -116,7 +115,7 @@ def _overlap(a: Any, b: Any, exactly: bool) -> bool:
 @_floating_point.in_default_state
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> LazyTensor:
     """A tensor of the numbers that an iterator gives, or of the first `count`."""
-    _arguments.check_like("fromiter", like)
+    _c.check_creation("fromiter", None, "CKAF", like)
     import numpy as np
 
     target, most = _core.dtype_of(dtype), _core.integer(count)

@@ -7,7 +7,6 @@ from typing import Any
 import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, type_error
-from composit.numpy import _arguments, _casting
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.reductions import (
@@ -105,14 +104,14 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     floats are evaluated now."""
     _check_axes("nanargmax", a, axis)
     result = _c.nanargmax(a, axis, keepdims)
-    _casting.check_buffer(result, out)
+    _c.check_buffer(result, out)
     return write_out("nanargmax", result, out, "unsafe")
 
 
 def _check_axes(function: str, a: Any, axis: Any) -> None:
     """What NumPy says of several axes of floats before it wants one."""
     if isinstance(axis, (tuple, list)) and asarray(a).dtype.kind in "fc" and asarray(a).size:
-        _arguments.places_of(function, axis, asarray(a).ndim)
+        _c.places_of(function, axis, asarray(a).ndim)
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
@@ -120,7 +119,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = Fal
     floats are evaluated now."""
     _check_axes("nanargmin", a, axis)
     result = _c.nanargmin(a, axis, keepdims)
-    _casting.check_buffer(result, out)
+    _c.check_buffer(result, out)
     return write_out("nanargmin", result, out, "unsafe")
 
 

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error, with_location
+from composit._core import LazyTensor, type_error
 from composit.numpy.creation import asarray
 
 _c = _core.numpy
-
-
-def _order(function: str, m: Any) -> int:
-    """How often: a number, of which NumPy takes the whole part."""
-    number = _core.number(m)
-    if not math.isfinite(number):
-        kind = ValueError if math.isnan(number) else OverflowError
-        raise kind(with_location(f"{function}: m is {m!r}. An integer is required."))
-    return int(number)
 
 
 def polyval(p: Any, x: Any) -> LazyTensor:
@@ -50,12 +39,12 @@ def polydiv(u: Any, v: Any) -> tuple[LazyTensor, LazyTensor]:
 
 def polyder(p: Any, m: Any = 1) -> LazyTensor:
     """The m-th derivative."""
-    return _c.polyder(p, _order("polyder", m))
+    return _c.polyder(p, m)
 
 
 def polyint(p: Any, m: Any = 1, k: Any = None) -> LazyTensor:
     """The m-th antiderivative, with constants of integration."""
-    return _c.polyint(p, _order("polyint", m), k)
+    return _c.polyint(p, m, k)
 
 
 def _check_sequence(function: str, value: Any) -> None:
@@ -83,28 +72,4 @@ def polyfit(
 ) -> Any:  # fmt: skip
     """The polynomial of a degree that is nearest to y at x by the squares of the distances; with
     `full`, also what lstsq says; with `cov`, also the covariance of the coefficients."""
-    import numpy as np
-
-    order = _order("polyfit", deg) + 1
-    x, y = asarray(x), asarray(y)
-    found, *report, epsilon, covariance, lacks_rank = _c.polyfit(
-        x, y, order - 1, rcond, w, bool(cov)
-    )
-    if full:
-        kind = np.float32 if x.dtype == np.float32 else np.float64
-        return (found, *report, kind(epsilon) if rcond is None else rcond)
-    if lacks_rank:
-        warnings.warn(
-            "polyfit: Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2
-        )
-    if not cov:
-        return found
-    if cov != "unscaled":
-        if len(x) <= order:
-            message = "polyfit: the number of data points must exceed order to scale the covariance"
-            raise value_error(f"{message}: {len(x)} and {order}.")
-        scale = report[0] / (len(x) - order)
-        covariance = (covariance if y.ndim == 1 else _c.expand_dims(covariance, 2)) * scale
-    elif y.ndim == 2:
-        covariance = _c.expand_dims(covariance, 2)
-    return found, covariance
+    return _c.polyfit(x, y, deg, rcond, full, w, cov)

@@ -7,8 +7,6 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, value_error
-from composit.numpy import _casting
-from composit.numpy._outputs import the_output as _the_output
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
@@ -18,8 +16,10 @@ _c = _core.numpy
 def _running_dtype(a: Any, dtype: Any, out: Any) -> Any:
     """The dtype in which sums and products are formed: with an `out` that which both have in
     common, as in NumPy, and 64 bits for integers only without one."""
-    out = _the_output(out)
-    if dtype is not None or not hasattr(out, "dtype"):
+    if dtype is not None or out is None:
+        return dtype
+    out = _c.the_output(out)
+    if not hasattr(out, "dtype"):
         return dtype
     import numpy as np
 
@@ -29,7 +29,7 @@ def _running_dtype(a: Any, dtype: Any, out: Any) -> Any:
 def _divided_into(function: str, result: LazyTensor, out: Any) -> Any:
     """A mean or variance written into `out`, whatever its dtype: NumPy divides there. A quotient of
     complex numbers has no imaginary part only if it is finite."""
-    dtype = getattr(_the_output(out), "dtype", None)
+    dtype = getattr(_c.the_output(out), "dtype", None)
     if dtype is not None and dtype.kind == "c" and result.dtype.kind != "c":
         result = _c.apply("divide", _c.astype(result, dtype), 1)
     return write_out(function, result, out, "unsafe")
@@ -83,10 +83,10 @@ amin = min
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> LazyTensor:
     """Maximum minus minimum."""
     result = _c.ptp(a, axis, keepdims)
-    target = getattr(_the_output(out), "dtype", None)
+    target = getattr(_c.the_output(out), "dtype", None)
     if target is not None and asarray(a).dtype.kind not in "fc":
         # The minimum is subtracted from the maximum in out.
-        _casting.check_difference(asarray(a).dtype, target)
+        _c.check_difference(asarray(a).dtype, target)
     return write_out("ptp", result, out)
 
 
@@ -144,7 +144,7 @@ def std(
 
 def _root_into(function: str, result: LazyTensor, out: Any) -> Any:
     """A standard deviation written into `out`: the root is taken of what has been divided there."""
-    target = getattr(_the_output(out), "dtype", result.dtype)
+    target = getattr(_c.the_output(out), "dtype", result.dtype)
     is_divided = target.kind in "fc" and result.dtype.kind != "c"
     return (_divided_into if is_divided else write_out)(function, result, out)
 
@@ -160,14 +160,14 @@ def average(
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first maximum."""
     result = _c.argmax(a, axis, keepdims)
-    _casting.check_buffer(result, out)
+    _c.check_buffer(result, out)
     return write_out("argmax", result, out, "unsafe")
 
 
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first minimum."""
     result = _c.argmin(a, axis, keepdims)
-    _casting.check_buffer(result, out)
+    _c.check_buffer(result, out)
     return write_out("argmin", result, out, "unsafe")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, index_error, type_error, value_error
-from composit.numpy import _arguments, _by_numpy, _casting, _other_objects
+from composit.numpy import _arguments, _by_numpy, _other_objects
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import nonzero
@@ -67,7 +67,7 @@ def extract(condition: Any, arr: Any) -> LazyTensor:
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> LazyTensor:
     """The slices of `a` at which the condition holds: evaluates the condition now."""
     result = _c.compress(condition, a, axis)
-    _casting.check_buffer(result, out)
+    _c.check_buffer(result, out)
     return write_out("compress", result, out, casting="unsafe")
 
 

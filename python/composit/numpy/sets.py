@@ -6,33 +6,10 @@ from typing import Any
 from typing import NamedTuple as _NamedTuple
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error, with_location
-from composit.numpy import _arguments, _by_numpy
-from composit.numpy.creation import asarray
+from composit._core import LazyTensor, value_error
+from composit.numpy import _by_numpy
 
 _c = _core.numpy
-
-
-def _only_axis(axis: Any, ar: Any) -> Any:
-    """The complaints of moveaxis about several axes; one in a tuple stays what unique refuses."""
-    ndim = asarray(ar).ndim
-    if ndim == 0:
-        import numpy as np
-
-        raise np.exceptions.AxisError(
-            with_location(f"unique: axis {axis} is out of bounds for an array of 0 dimensions.")
-        )
-    if ndim > 1:
-        _arguments.moved_axis("unique", axis, ndim)
-    return axis
-
-
-def _first_nan(values: LazyTensor, given: LazyTensor) -> LazyTensor:
-    """The values with the NaN that is given first: which parts of it are NaN shows."""
-    if not given.size:
-        return values
-    first = _c.take(given, _c.argmax(_c.apply("isnan", given), None, False), None, "raise")
-    return _c.apply("where", _c.apply("isnan", values), first, values)
 
 
 @_by_numpy.also_of_others
@@ -43,17 +20,7 @@ def unique(
 ) -> Any:  # fmt: skip
     """The elements (slices along an axis) without repetition, ascending; where each occurs first,
     which one each element is, and how often each occurs."""
-    if isinstance(axis, (tuple, list)):
-        axis = _only_axis(axis, ar)
-    if axis is not None and not hasattr(axis, "__index__"):
-        name = type(axis).__name__
-        raise type_error(f"unique: integer argument expected, got {name}: axis.")
-    values, indices, inverse, counts = _c.unique(ar, axis, equal_nan, return_index, return_inverse)
-    wanted = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
-    more = [result for result, is_wanted in wanted if is_wanted]
-    if values.dtype.kind == "c" and equal_nan and axis is None and not more:
-        values = _first_nan(values, _c.ravel(ar))
-    return (values, *more) if more else values
+    return _c.unique(ar, axis, equal_nan, return_index, return_inverse, return_counts)
 
 
 class UniqueAllResult(_NamedTuple):
@@ -81,24 +48,22 @@ class UniqueInverseResult(_NamedTuple):
 
 def unique_all(x: Any, /) -> UniqueAllResult:
     """Values, first positions, inverse and counts of unique; each NaN is a value of its own."""
-    return UniqueAllResult(*_c.unique(x, None, False, True, True))
+    return UniqueAllResult(*_c.unique(x, None, False, True, True, True))
 
 
 def unique_counts(x: Any, /) -> UniqueCountsResult:
     """Values and counts of unique; each NaN is a value of its own."""
-    values, _, _, counts = _c.unique(x, None, False, False, False)
-    return UniqueCountsResult(values, counts)
+    return UniqueCountsResult(*_c.unique(x, None, False, False, False, True))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
     """Values and inverse of unique; each NaN is a value of its own."""
-    values, _, inverse, _ = _c.unique(x, None, False, False, True)
-    return UniqueInverseResult(values, inverse)
+    return UniqueInverseResult(*_c.unique(x, None, False, False, True, False))
 
 
 def unique_values(x: Any, /) -> LazyTensor:
     """Values of unique, ascending; each NaN is a value of its own."""
-    return _c.unique(x, None, False, False, False)[0]
+    return _c.unique(x, None, False, False, False, False)
 
 
 @_by_numpy.also_of_others

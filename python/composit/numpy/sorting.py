@@ -5,24 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit import _mismatch
-from composit._core import LazyTensor, type_error, value_error
+from composit._core import LazyTensor, value_error
 from composit.numpy import _by_numpy
-from composit.numpy._outputs import refuse, write_out
+from composit.numpy._outputs import write_out
 
 _c = _core.numpy
-
-
-def _check_kind(function: str, kind: Any, order: Any, stable: Any) -> None:
-    """Every order is stable here, whatever is asked for; a kind is known by its first letter."""
-    refuse(function, order=order)
-    if kind is not None and stable is not None:
-        message = f"{function}: `kind` and `stable` parameters can't be provided at the same time."
-        raise value_error(f"{message} Use only one of them.")
-    if kind is not None and str(kind)[:1].lower() not in tuple("qhms"):
-        raise value_error(
-            f"{function}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
-        )
 
 
 @_by_numpy.also_of_others
@@ -30,7 +17,7 @@ def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> LazyTensor:
     """Positions along an axis in the order of the values; NaN last, equals in their order."""
-    _check_kind("argsort", kind, order, stable)
+    _c.check_sort("argsort", kind, order, stable)
     return _c.argsort(a, axis)
 
 
@@ -39,7 +26,7 @@ def sort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> LazyTensor:
     """The values in ascending order along an axis; NaN last."""
-    _check_kind("sort", kind, order, stable)
+    _c.check_sort("sort", kind, order, stable)
     return _c.sort(a, axis)
 
 
@@ -48,44 +35,18 @@ def sort_complex(a: Any) -> LazyTensor:
     return _c.sort_complex(a)
 
 
-def _positions(function: str, kth: Any) -> list[int]:
-    import numpy as np
-
-    required = f"{function}: kth is {kth!r}. An integer, or a list of some, is required."
-    try:
-        found = np.atleast_1d(kth)
-    except ValueError:
-        raise value_error(required) from None
-    if found.ndim > 1:
-        raise value_error(required)
-    if found.dtype.kind not in "iu":
-        raise type_error(required)
-    return found.tolist()
-
-
 def argpartition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> LazyTensor:
     """Positions that put what is smaller than the kth before it; in order altogether."""
-    refuse("argpartition", order=order)
-    _check_selection("argpartition", kind)
-    return _c.argpartition(a, _positions("argpartition", kth), axis)
-
-
-def _check_selection(function: str, kind: Any) -> None:
-    if not isinstance(kind, str):
-        raise TypeError(_mismatch.wrong(kind, "The text 'introselect'"))
-    if kind != "introselect":
-        raise value_error(f"{function}: kind is {kind!r}. 'introselect' is required.")
+    return _c.argpartition(a, kth, axis, kind, order)
 
 
 def partition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> LazyTensor:
     """The values, those smaller than the kth before it; in order altogether."""
-    refuse("partition", order=order)
-    _check_selection("partition", kind)
-    return _c.partition(a, _positions("partition", kth), axis)
+    return _c.partition(a, kth, axis, kind, order)
 
 
 def lexsort(keys: Any, axis: int = -1) -> LazyTensor:

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit import _mismatch
-from composit._core import LazyTensor, type_error, value_error
+from composit._core import LazyTensor, value_error
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
 
@@ -63,32 +62,16 @@ def nanmedian(
     return write_out("nanmedian", _c.nanmedian(a, axis, keepdims), out, "unsafe", widens=True)
 
 
-def _check_inexact(function: str, dtype: Any) -> None:
-    if dtype is not None and _core.dtype_of(dtype).kind not in "fc":
-        found = _core.dtype_of(dtype)
-        raise type_error(f"{function}: dtype is {found}. A float is required.")
-
-
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Covariances of variables, which are rows (or columns), over their observations."""
-    _check_inexact("cov", dtype)
-    if ddof is not None:
-        number = _core.number(ddof)
-        if number != int(number):
-            raise value_error(f"cov: ddof must be integer, not {ddof!r}.")
-        ddof = int(number)
-    result, has_no_freedom = _c.cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
-    if has_no_freedom:
-        warnings.warn("cov: Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=2)
-    return result
+    return _c.cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> LazyTensor:
     """Correlations of variables, which are rows (or columns), over their observations."""
-    _check_inexact("corrcoef", dtype)
     return _c.corrcoef(x, y, rowvar, dtype)
 
 
@@ -103,23 +86,12 @@ def _countable(function: str, a: Any, stacklevel: int = 3) -> LazyTensor:
     return a
 
 
-def _bins(function: str, bins: Any) -> Any:
-    """bins as a text, an integer, or something with one dimension or more."""
-    if isinstance(bins, (str, list, tuple, range)) or getattr(bins, "ndim", 0) > 0:
-        return bins
-    try:
-        return _core.integer(bins)
-    except TypeError:
-        required = "`bins` must be an integer, a string, or an array"
-        raise type_error(f"{function}: {required}, not {bins!r}.") from None
-
-
 def histogram_bin_edges(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None
 ) -> LazyTensor:
     """The edges of the bins of histogram; the name of an estimator evaluates `a` now."""
     x = _countable("histogram_bin_edges", a)
-    return _c.histogram_bin_edges(x, _bins("histogram_bin_edges", bins), range, weights)
+    return _c.histogram_bin_edges(x, bins, range, weights)
 
 
 def histogram(
@@ -127,7 +99,7 @@ def histogram(
 ) -> tuple[LazyTensor, LazyTensor]:
     """How many values, or what sum of weights, are in each bin, and the bins' edges."""
     x = _countable("histogram", a)
-    counts, edges = _c.histogram(x, _bins("histogram", bins), range, density, weights)
+    counts, edges = _c.histogram(x, bins, range, density, weights)
     return counts, edges[0]
 
 
@@ -135,47 +107,15 @@ def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[LazyTensor, list[LazyTensor]]:
     """How many points, or what sum of weights, are in each box of bins, and the bins' edges."""
-    if getattr(sample, "ndim", None) != 2:
-        sample = _c.transpose(_c.atleast_2d(asarray(sample)), None)
-    rank = sample.shape[1]
-    try:
-        each = list(bins)
-    except TypeError:
-        each = [bins] * rank
-    counts = [_bins("histogramdd", item) for item in each]
-    return _c.histogramdd(sample, counts, _ranges("histogramdd", range, rank), density, weights)
-
-
-def _ranges(function: str, range: Any, rank: int) -> list[Any]:
-    """A range for each dimension, or none."""
-    if range is None:
-        return []
-    if not hasattr(range, "__iter__"):
-        raise TypeError(_mismatch.wrong(range, "A sequence of pairs"))
-    ranges = list(range)
-    if len(ranges) != rank:
-        message = f"{function}: range argument must have one entry per dimension"
-        raise value_error(f"{message}: {len(ranges)} are given for {rank}.")
-    return ranges
+    return _c.histogramdd(sample, bins, range, density, weights)
 
 
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[LazyTensor, LazyTensor, LazyTensor]:
     """How many points (x, y), or what sum of weights, are in each box, and the edges of both."""
-    each = [_bins("histogram2d", item) for item in _bins_of_two(bins)]
-    ranges = _ranges("histogram2d", range, 2)
-    counts, edges = _c.histogram2d(x, y, each, ranges, density, weights)
+    counts, edges = _c.histogram2d(x, y, bins, range, density, weights)
     return counts, edges[0], edges[1]
-
-
-def _bins_of_two(bins: Any) -> Any:
-    """Those of either axis: edges of both, unless there are one or two."""
-    try:
-        count = len(bins)
-    except TypeError:
-        return [bins] * 2
-    return list(bins) if count in (1, 2) else [asarray(bins)] * 2
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> LazyTensor:
@@ -186,9 +126,6 @@ def digitize(x: Any, bins: Any, right: bool = False) -> LazyTensor:
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> LazyTensor:
     """How often each integer from 0 to the largest occurs, or the sum of its weights: evaluates x
     now."""
-    if isinstance(x, (list, tuple)):
-        found = asarray(x)
-        x = _c.astype(found, int) if found.dtype.kind == "f" else found
     return _c.bincount(x, weights, _core.integer(minlength))
 
 

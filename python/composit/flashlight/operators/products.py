@@ -57,7 +57,7 @@ def _addr(self, vec1, vec2, *, beta=1, alpha=1):
 
 @operator("einsum")
 def _einsum(equation, tensors, *, path=None):
-    return _core.numpy.einsum(equation.replace(" ", ""), list(tensors))
+    return _core.numpy.einsum((equation.replace(" ", ""), *tensors), None, None)
 
 
 @operator("bilinear")

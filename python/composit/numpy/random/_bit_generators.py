@@ -13,7 +13,6 @@ from composit._core import not_implemented, type_error, value_error
 from composit.numpy.random._seeds import SeedSequence, _check_children
 
 _c = _core.numpy_random
-_LOW = 2**64 - 1
 
 
 def _core_of(bit_generator: Any) -> Any:
@@ -192,23 +191,6 @@ class SFC64(BitGenerator):
         return [*value["state"]["state"], value["has_uint32"], value["uinteger"]]
 
 
-def _blocks(value: Any, name: str, bits: int) -> list[int]:
-    """An integer as words of 64 bits, or these words."""
-    count = bits // 64
-    array = np.asarray(value)
-    if array.shape == ():
-        number = int(value)
-        if not 0 <= number < 2**bits:
-            message = f"{name} must be positive and less than 2**{bits}."
-            raise value_error(f"Philox: {message}")
-        return [number >> (64 * i) & _LOW for i in range(count)]
-    words = array.astype(np.uint64)
-    if words.shape != (count,):
-        message = f"{name} must have {count} elements when using array form"
-        raise value_error(f"Philox: {message}")
-    return words.tolist()
-
-
 class Philox(BitGenerator):
     """Salmon, Moraes, Dror and Shaw's counter-based generator, 4 words of 64 bits, 10 rounds."""
 
@@ -219,9 +201,11 @@ class Philox(BitGenerator):
         if key is None:
             words = self._seed_seq.generate_state(2, np.uint64).tolist()
         else:
-            words = _blocks(key, "key", 128)
+            words = _c.blocks_of(key, "key", 128)
             self._seed_seq = None
-        self._core = _c.Philox(_blocks(0 if counter is None else counter, "counter", 256), words)
+        self._core = _c.Philox(
+            _c.blocks_of(0 if counter is None else counter, "counter", 256), words
+        )
 
     def _fields(self, words: list[int]) -> dict[str, Any]:
         numbers = np.array(words[:10], np.uint64)
@@ -236,7 +220,7 @@ class Philox(BitGenerator):
 
     def advance(self, delta: int) -> Self:
         """As if so many blocks of 4 words had been drawn."""
-        self._core.advance(_blocks(delta & (2**256 - 1), "delta", 256))
+        self._core.advance(_c.blocks_of(delta & (2**256 - 1), "delta", 256))
         return self
 
     def jumped(self, jumps: int = 1) -> Self:
@@ -256,24 +240,7 @@ class MT19937(BitGenerator):
         if seed is None:
             self._core.seed(SeedSequence().generate_state(624).tolist())
             return
-        between = "seed: Seed must be between 0 and 2**32 - 1"
-        value = seed.squeeze() if isinstance(seed, np.ndarray) else seed
-        try:
-            number = operator.index(value)
-        except TypeError:
-            array = np.asarray(seed)
-            if array.size == 0:
-                raise value_error("seed: Seed must be non-empty") from None
-            array = array.astype(np.int64, casting="safe")
-            if array.ndim != 1:
-                raise value_error("seed: Seed array must be 1-d") from None
-            if ((array > 2**32 - 1) | (array < 0)).any():
-                raise value_error(between) from None
-            self._core.seed(array.tolist())
-        else:
-            if not 0 <= number < 2**32:
-                raise value_error(f"{between}, not {number}.")
-            self._core.seed(number)
+        _c.seed_legacy(self._core, seed)
         self._seed_seq = None
 
     def _fields(self, words: list[int]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from composit.numpy.random._bit_generators import PCG64, _core_of
 from composit.numpy.random._distributions import Distributions
 from composit.numpy.random._seeds import _check_children
 
-_m = SimpleNamespace(**_core.numpy_random.modern)
+_c = _core.numpy_random
+_m = SimpleNamespace(**_c.modern)
 
 
 class Generator(Distributions):
@@ -27,7 +28,7 @@ class Generator(Distributions):
 
     def __init__(self, bit_generator: Any) -> None:
         self._bit_generator = bit_generator
-        self._stream = _core.numpy_random.Generator(_core_of(bit_generator))
+        self._stream = _c.Generator(_core_of(bit_generator))
         self._draw = self._stream.draw
 
     def __repr__(self) -> str:
@@ -65,7 +66,7 @@ class Generator(Distributions):
         def draw(shape: Any) -> LazyTensor:
             return self._draw(distribution, shape, *parameters)
 
-        return _shared.written(function, out, size, kind, draw, bool(parameters))
+        return _c.written(function, out, size, kind, draw, bool(parameters))
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Uniform in [0, 1)."""
@@ -104,10 +105,10 @@ class Generator(Distributions):
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64,
         endpoint: bool = False,
-    ) -> LazyTensor:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """Integers in [low, high), or [0, low); with endpoint, high is among them."""
         draw, closed = self._stream.integers, bool(endpoint)
-        return _shared.integers("integers", draw, low, high, size, dtype, closed, False)
+        return _c.integers("integers", draw, low, high, size, dtype, closed, False)
 
     def bytes(self, length: int) -> Any:
         """Random bytes."""
@@ -118,22 +119,22 @@ class Generator(Distributions):
         shuffle: bool = True,
     ) -> Any:  # fmt: skip
         """Elements of a along an axis, or integers below it; p: their probabilities."""
-        count, holder = _shared.population(a, axis)
+        count, holder = _c.population(a, axis)
         _shared.check_sequence(p)
         places = self._stream.choice(count, size, bool(replace), p, bool(shuffle))
-        return places if holder is None else _shared.taken(holder, places, axis)
+        return places if holder is None else _c.taken(holder, places, axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Puts x in another order along an axis, in place: a tensor, an array or a list."""
-        _shared.shuffle(self._stream.permutation, x, axis)
+        _c.shuffle(self._stream.permutation, x, axis)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """The integers below x, or its elements along an axis, in random order."""
-        return _shared.permutation(self._stream.permutation, x, axis)
+        return _c.permutation(self._stream.permutation, x, axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
         """Each row along the axis in an order of its own; without one all elements in one order."""
-        return _shared.permuted(self._stream.permuted, x, axis, out)
+        return _c.permuted(self._stream.permuted, x, axis, out)
 
     # ----- vectors
 

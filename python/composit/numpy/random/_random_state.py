@@ -16,7 +16,8 @@ from composit.numpy.random import _shared
 from composit.numpy.random._bit_generators import MT19937, _core_of
 from composit.numpy.random._distributions import Distributions
 
-_l = SimpleNamespace(**_core.numpy_random.legacy)
+_c = _core.numpy_random
+_l = SimpleNamespace(**_c.legacy)
 
 
 class RandomState(Distributions):
@@ -36,7 +37,7 @@ class RandomState(Distributions):
 
     def _over(self, bit_generator: Any) -> None:
         self._bit_generator = bit_generator
-        self._stream = _core.numpy_random.RandomState(_core_of(bit_generator))
+        self._stream = _c.RandomState(_core_of(bit_generator))
         self._draw = self._stream.draw
 
     def __repr__(self) -> str:
@@ -82,20 +83,7 @@ class RandomState(Distributions):
 
     def set_state(self, state: Any) -> None:
         """As numpy.random.set_state: what get_state returned, here or there."""
-        if isinstance(state, dict):
-            if "bit_generator" not in state or "state" not in state:
-                raise value_error("set_state: state dictionary is not valid.")
-            given = state
-        else:
-            if not isinstance(state, (tuple, list)):
-                raise type_error("set_state: state must be a dict or a tuple.")
-            if state[0] != "MT19937":
-                raise value_error("set_state can only be used with legacy MT19937 state instances.")
-            given = {
-                "bit_generator": "MT19937", "state": {"key": state[1], "pos": state[2]},
-            }  # fmt: skip
-            if len(state) > 3:
-                given.update(has_gauss=state[3], gauss=state[4])
+        given = _c.state_of_legacy(state)
         gauss = float(given.get("gauss", 0.0))
         has_gauss = bool(given.get("has_gauss", 0))
         with self._bit_generator.lock:
@@ -104,10 +92,10 @@ class RandomState(Distributions):
 
     # ----- integers and orders
 
-    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> LazyTensor:
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
         """Integers in [low, high), or [0, low)."""
         draw = self._stream.integers
-        return _shared.integers("randint", draw, low, high, size, dtype, False, True)
+        return _c.integers("randint", draw, low, high, size, dtype, False, True)
 
     def random_integers(self, low: Any, high: Any = None, size: Any = None) -> LazyTensor:
         """randint with `high` among the integers, or [1, low]; deprecated, as in NumPy."""
@@ -126,29 +114,29 @@ class RandomState(Distributions):
 
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
         """Elements of a, or integers below it; p: their probabilities."""
-        count, holder = _shared.population(a)
+        count, holder = _c.population(a)
         if holder is not None and holder.ndim != 1:
             raise value_error("choice: a must be 1-dimensional")
         _shared.check_sequence(p)
         places = self._stream.choice(count, size, bool(replace), p)
-        return places if holder is None else _shared.taken(holder, places, 0)
+        return places if holder is None else _c.taken(holder, places, 0)
 
     def shuffle(self, x: Any) -> None:
         """Puts x in another order along its first axis, in place: a tensor, an array or a list."""
-        _shared.shuffle(self._stream.permutation, x, 0)
+        _c.shuffle(self._stream.permutation, x, 0)
 
     def permutation(self, x: Any) -> Any:
         """The integers below x, or its elements along the first axis, in random order."""
         if not isinstance(x, (int, np.integer)) and np.ndim(x) == 0:
             required = "An integer, or an array of at least one dimension,"
             raise IndexError(wrong(x, required))
-        return _shared.permutation(self._stream.permutation, x, 0)
+        return _c.permutation(self._stream.permutation, x, 0)
 
     # ----- vectors
 
     def multinomial(self, n: int, pvals: Any, size: Any = None) -> LazyTensor:
         """How many of n trials end in each way, with these probabilities."""
-        return self._stream.multinomial(int(n), _shared.probabilities(pvals), size)
+        return self._stream.multinomial(int(n), _c.one_row(pvals), size)
 
     def dirichlet(self, alpha: Any, size: Any = None) -> LazyTensor:
         """Parts of a whole."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
 import numpy as np
@@ -12,28 +11,6 @@ import composit._core as _core
 from composit._core import type_error, value_error
 
 _c = _core.numpy_random
-
-
-def _words(value: Any) -> list[int]:
-    """Words of 32 bits, lowest first, of an integer or of each of a sequence of them."""
-    if isinstance(value, str):
-        if value.startswith("0x"):
-            value = int(value, base=16)
-        elif re.match(r"[0-9]+", value):
-            value = int(value)
-        else:
-            raise value_error("SeedSequence: unrecognized seed string")
-    if isinstance(value, (int, np.integer)):
-        number = int(value)
-        if number < 0:
-            raise value_error("SeedSequence: expected non-negative integer")
-        words = [number & 0xFFFFFFFF]
-        while number := number >> 32:
-            words.append(number & 0xFFFFFFFF)
-        return words
-    if isinstance(value, (float, np.inexact)):
-        raise type_error("SeedSequence: seed must be integer")
-    return [word for item in value for word in _words(item)]
 
 
 class SeedSequence:
@@ -55,7 +32,7 @@ class SeedSequence:
         self.spawn_key = tuple(spawn_key)
         self.pool_size = pool_size
         self.n_children_spawned = n_children_spawned
-        self._seed = (_words(entropy), _words(self.spawn_key), pool_size)
+        self._seed = (_c.words_of(entropy), _c.words_of(self.spawn_key), pool_size)
         self.pool = np.array(_c.seed_pool(*self._seed), np.uint32)
 
     def __repr__(self) -> str:

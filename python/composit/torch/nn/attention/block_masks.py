@@ -4,7 +4,6 @@ elements. Blocks are found by composit::aten (composit/aten/block_masks.h)."""
 from __future__ import annotations
 
 import inspect
-import itertools
 import math
 from collections.abc import Callable
 from enum import Enum
@@ -126,6 +125,10 @@ def _turned(counts: Any, indices: Any) -> Any:
     return ordered_blocks(dense.transpose(-2, -1))
 
 
+def _pair_of(size: Any) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else size
+
+
 def _check_pair(name: str, one: Any, other: Any) -> None:
     if (one is None) != (other is None):
         raise AssertionError(
@@ -166,21 +169,17 @@ class BlockMask:
         compute_q_blocks: bool = True,
     ) -> BlockMask:  # fmt: skip
         """The mask of blocks by rows, from which those by columns are found."""
-        if kv_indices.dim() < 2:
-            raise runtime_error("BlockMask must have at least 2 dimensions")
         _check_pair("kv", full_kv_num_blocks, full_kv_indices)
-        block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+        block = _pair_of(BLOCK_SIZE)
+        lengths = _core.aten.masked_lengths(tuple(kv_indices.shape), block, seq_lengths)
         by_columns: tuple[Any, Any] = (None, None)
         full_by_columns: tuple[Any, Any] = (None, None)
         if compute_q_blocks:
             by_columns = _turned(kv_num_blocks, kv_indices)
             if full_kv_num_blocks is not None:
                 full_by_columns = _turned(full_kv_num_blocks, full_kv_indices)
-        if seq_lengths is None:
-            rows, columns = kv_indices.shape[-2:]
-            seq_lengths = (rows * block[0], columns * block[1])
         return cls(
-            seq_lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
+            lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
             *by_columns, *full_by_columns, block, noop_mask if mask_mod is None else mask_mod,
         )  # fmt: skip
 
@@ -206,8 +205,14 @@ class BlockMask:
         count = self.kv_num_blocks.sum()
         if self.full_kv_num_blocks is not None:
             count = count + self.full_kv_num_blocks.sum()
-        size = count.item() * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1]
-        return 100 * (1 - size / self.numel())
+        return _core.aten.sparsity(count.item(), self.BLOCK_SIZE, self.shape)
+
+    def _demands(self) -> tuple[tuple[int, ...], int, bool]:
+        """What queries and keys must fit: the shape, the batches, whether any lengths do."""
+        if self.mask_mod is _sliced_mask_mod_error:
+            raise runtime_error("Cannot use mask_mod from a sliced BlockMask")
+        is_large = self.BLOCK_SIZE == (_LARGE_SPARSE_BLOCK_SIZE, _LARGE_SPARSE_BLOCK_SIZE)
+        return self.shape, self.kv_num_blocks.size(0), is_large
 
     def to_dense(self) -> Any:
         """1 where a block is looked at, 0 elsewhere (batch, heads, rows, columns)."""
@@ -278,32 +283,8 @@ class BlockMask:
 
     def to_string(self, grid_size: Any = (20, 20), limit: int = 4) -> str:
         """A picture of the blocks of the first batches and heads: full, partly there, or not."""
-        dense = self.to_dense().float()
-        *batch, rows, columns = dense.shape
-        most = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
-        steps = [max(1, -(-n // m)) for n, m in zip((rows, columns), most)]
-        shown = []
-        for number, place in enumerate(itertools.product(*map(range, batch))):
-            if number == limit:
-                shown += [
-                    "...", "To print out more, set BlockMask.to_string(limit=N)",
-                    "You can also index (BlockMask[batch, head]) to choose a specific batch or "
-                    "head",
-                ]  # fmt: skip
-                break
-            shown.append(f"{place}\n{_picture(dense[place].tolist(), *steps)}")
-        return "\n".join(shown)
-
-
-def _picture(dense: list[list[float]], row_step: int, column_step: int) -> str:
-    lines = ""
-    for r in range(0, len(dense), row_step):
-        for c in range(0, len(dense[0]), column_step):
-            section = [x for row in dense[r : r + row_step] for x in row[c : c + column_step]]
-            mean = sum(section) / len(section)
-            lines += 2 * ("█" if mean == 1 else "░" if mean else " ")
-        lines += "\n"
-    return lines
+        dense = self.to_dense().numpy()
+        return _core.aten.block_picture(dense, _pair_of(grid_size), limit)
 
 
 def _device(device: Any) -> Any:
@@ -353,7 +334,7 @@ def create_block_mask(
             "create_block_mask: compute_dq_write_order is True. False is required: there is no "
             "kernel here that writes gradients block by block."
         )
-    block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+    block = _pair_of(BLOCK_SIZE)
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     partial, full = mask_blocks(mask, *block, separate_full_blocks)
     counts, indices = ordered_blocks(partial)

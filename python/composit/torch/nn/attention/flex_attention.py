@@ -8,13 +8,11 @@ from typing import Any, NamedTuple, TypedDict
 from warnings import warn
 
 import composit._core as _core
-from composit._core import not_implemented, runtime_error, value_error
+from composit._core import runtime_error, value_error
 from composit.torch import dtypes
 from composit.torch.calling import TensorBase, define, functions
 from composit.torch.nn.attention.block_masks import (
-    _LARGE_SPARSE_BLOCK_SIZE,
     BlockMask,
-    _sliced_mask_mod_error,
     and_masks,
     create_block_mask,
     create_mask,
@@ -78,102 +76,28 @@ class AuxOutput(NamedTuple):
     max_scores: Any = None
 
 
-def _check(query: Any, key: Any, value: Any, enable_gqa: bool) -> None:
+def _check(query: Any, key: Any, value: Any, enable_gqa: bool, mask: BlockMask | None) -> None:
     given = {"query": query, "key": key, "value": value}
     for name, each in given.items():
         if not isinstance(each, TensorBase):
             raise value_error(f"flex_attention: {name} is {each!r}. A Tensor is required.")
-    if query.device != key.device or query.device != value.device:
-        raise value_error(
-            "Expected query, key, and value to have the same device type, "
-            f"but got query.device: {query.device}, key.device: {key.device}, "
-            f"and value.device: {value.device} instead."
-        )
-    dims = [x.dim() for x in (query, key, value)]
-    if min(dims) < 2:
-        raise value_error(
-            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-            f"{dims[0]}, key.dim: {dims[1]} and value.dim: {dims[2]} instead."
-        )
-    if query.size(-1) != key.size(-1):
-        raise value_error(
-            "Expect query and key/value to have the same embedding dimension "
-            f"but got E={query.size(-1)} and E={key.size(-1)}."
-        )
-    if dims != [4, 4, 4]:
-        raise not_implemented("NYI: query, key, and value must be 4D tensors")
-    heads, of_keys = query.size(1), key.size(1)
-    if not enable_gqa and heads != of_keys:
-        raise value_error(
-            "Expect query and key/value to have the same number of heads "
-            f"but got Hq={heads} and Hkv={of_keys}. Try setting enable_gqa=True for GQA."
-        )
-    if enable_gqa and heads % of_keys != 0:
-        raise value_error(
-            "Expect number of query heads to be a multiple of kv heads for GQA "
-            f"but got Hq={heads} and Hkv={of_keys}."
-        )
+    _check_places([query.device, key.device, value.device], mask)
+    demands = None if mask is None else mask._demands()
+    _core.aten.check_flex_attention(
+        tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa, demands
+    )
 
 
-def _check_mask(query: Any, key: Any, mask: BlockMask | None) -> None:
-    if query.size(0) != key.size(0):
-        if mask is None:
-            raise value_error(
-                "Expect query and key/value to have the same batch size, or non-none block_mask, "
-                f"but got block_mask=None, Bq={query.size(0)}, and Bkv={key.size(0)}."
-            )
-        if mask.kv_num_blocks.size(0) != query.size(0):
-            raise value_error(
-                "Expect query and key/value to have the same batch size, or block_mask and query "
-                f"to have the same batch size, but got Bq={query.size(0)}, Bkv={key.size(0)}, "
-                f"B_block_mask={mask.kv_num_blocks.size(0)}."
-            )
-    if mask is None:
-        return
-    if mask.mask_mod is _sliced_mask_mod_error:
-        raise runtime_error("Cannot use mask_mod from a sliced BlockMask")
-    if mask.BLOCK_SIZE != (_LARGE_SPARSE_BLOCK_SIZE, _LARGE_SPARSE_BLOCK_SIZE):
-        _check_lengths((query.size(-2), key.size(-2)), mask)
-    if query.device != mask.kv_num_blocks.device:
+def _check_places(devices: list[Any], mask: BlockMask | None) -> None:
+    if len(set(map(str, devices))) > 1:
+        raise value_error(
+            "Expected query, key, and value to have the same device type, but got query.device: "
+            "{}, key.device: {}, and value.device: {} instead.".format(*devices)
+        )
+    if mask is not None and mask.kv_num_blocks.device != devices[0]:
         raise runtime_error(
             "Expect q/k/v and block_mask to be on the same device "
-            f"but got {query.device} and {mask.kv_num_blocks.device}."
-        )
-
-
-def _check_lengths(lengths: tuple[int, int], mask: BlockMask) -> None:
-    of_mask = mask.shape[-2:]
-    if lengths == of_mask:
-        return
-    what = (
-        f"block_mask was created for block_mask.shape={mask.shape} but got "
-        f"q_len={lengths[0]} and kv_len={lengths[1]}. As the block mask was created for a "
-    )
-    if lengths[0] > of_mask[0] or lengths[1] > of_mask[1]:
-        raise value_error(
-            f"{what}smaller length than you're using it for, you likely need to create a new block "
-            "mask."
-        )
-    raise value_error(
-        f"{what}larger length than you're using it for, you can either 1. create a new block mask "
-        "with the correct length, or 2. 'adjust' the existing block mask to the correct length by "
-        "calling block_mask._adjust(q_len, kv_len). This essentially 'crops' the block mask to the "
-        "upper left corner, which does not work for all mask_mods!"
-    )
-
-
-def _check_options(options: Any) -> None:
-    options = options or {}
-    if "BACKEND" in options and options.get("FORCE_USE_FLEX_ATTENTION", False):
-        raise runtime_error(
-            "BACKEND cannot be combined with legacy FORCE_USE_FLEX_ATTENTION. BACKEND supersedes "
-            "the legacy knob; please drop FORCE_USE_FLEX_ATTENTION and only specify the desired "
-            "BACKEND."
-        )
-    backends = ("AUTO", "TRITON", "FLASH", "TRITON_DECODE")
-    if options.get("BACKEND", "AUTO") not in backends:
-        raise value_error(
-            f"Invalid BACKEND value '{options['BACKEND']}'. Must be one of {backends}"
+            f"but got {devices[0]} and {mask.kv_num_blocks.device}."
         )
 
 
@@ -203,8 +127,7 @@ def flex_attention(
     return_aux: (result, AuxOutput) with what is asked for; return_lse: (result, lse). Scores are
     computed in float32, of float64 in that. Gradients reach what the functions use, too.
     ValueError, NotImplementedError, RuntimeError, PyTorch's words, for what does not fit."""
-    _check(query, key, value, enable_gqa)
-    _check_mask(query, key, block_mask)
+    _check(query, key, value, enable_gqa, block_mask)
     if return_lse and return_aux is not None:
         raise value_error(
             "Cannot specify both return_lse and return_aux. "
@@ -217,7 +140,10 @@ def flex_attention(
             "Please use return_aux=AuxRequest(lse=True) instead.",
             FutureWarning, stacklevel=2,
         )  # fmt: skip
-    _check_options(kernel_options)
+    options = kernel_options or {}
+    _core.aten.check_flex_options(
+        options.get("BACKEND"), bool(options.get("FORCE_USE_FLEX_ATTENTION", False))
+    )
     mask = everything(query) if block_mask is None else block_mask
     if scale is None:
         scale = 1.0 / math.sqrt(query.size(-1))
@@ -225,8 +151,6 @@ def flex_attention(
     if groups > 1:
         key, value = (x.repeat_interleave(groups, dim=1) for x in (key, value))
     batch = query.size(0)
-    if key.size(0) not in (batch, 1):
-        raise runtime_error(f"Bq and Bkv must broadcast. Got Bq={batch} and Bkv={key.size(0)}")
     key, value = (x.expand(batch, *x.shape[1:]) for x in (key, value))
     precise = dtypes.by_name["float64" if query.dtype.name == "float64" else "float32"]
     scores = _scores(query.to(precise), key.to(precise), score_mod, mask.mask_mod, scale)

@@ -72,54 +72,52 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class _Weighted(Module):
-    """A loss with weights that are part of its state."""
-
-    _function = ""
-    _weights: tuple[str, ...] = ("weight",)
-
-    def _hold(self, weights: dict[str, Any], options: dict[str, Any]) -> None:
-        Module.__init__(self)
-        for name, tensor in weights.items():
-            self.register_buffer(name, tensor)
-        self._options = options
-        for name, value in options.items():
-            setattr(self, name, value)
-
-    def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
-        own, buffers = self.__dict__, self._buffers
-        options = {name: own[name] for name in self._options}
-        for name in self._weights:
-            options[name] = buffers[name] if name in buffers else getattr(self, name)
-        return calling.neural[self._function](input, target, **options)
+# ----- losses with weights that are part of their state
 
 
-class CrossEntropyLoss(_Weighted):
+def _hold(loss: Any, weights: dict[str, Any], options: dict[str, Any]) -> None:
+    Module.__init__(loss)
+    for name, tensor in weights.items():
+        loss.register_buffer(name, tensor)
+    loss.__dict__.update(options, _options=options, _weights=tuple(weights))
+
+
+def _weighted(self: Any, input: Any, target: Any) -> Any:
+    """The loss."""
+    own, buffers = self.__dict__, self._buffers
+    options = {name: own[name] for name in self._options}
+    for name in self._weights:
+        options[name] = buffers[name] if name in buffers else getattr(self, name)
+    return calling.neural[self._function](input, target, **options)
+
+
+class CrossEntropyLoss(Module):
     """-log_softmax(input)[target]"""
 
     _function = "cross_entropy"
+    forward = _weighted
 
     def __init__(
         self, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
         reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0,
     ) -> None:  # fmt: skip
-        self._hold({"weight": weight}, {
+        _hold(self, {"weight": weight}, {
             "size_average": size_average, "ignore_index": ignore_index, "reduce": reduce,
             "reduction": reduction, "label_smoothing": label_smoothing,
         })  # fmt: skip
 
 
-class NLLLoss(_Weighted):
+class NLLLoss(Module):
     """-input[target]"""
 
     _function = "nll_loss"
+    forward = _weighted
 
     def __init__(
         self, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
         reduce: Any = None, reduction: str = "mean",
     ) -> None:  # fmt: skip
-        self._hold({"weight": weight}, {
+        _hold(self, {"weight": weight}, {
             "size_average": size_average, "ignore_index": ignore_index, "reduce": reduce,
             "reduction": reduction,
         })  # fmt: skip
@@ -138,45 +136,47 @@ class NLLLoss2d(NLLLoss):
         super().__init__(*args, **kwargs)
 
 
-class BCELoss(_Weighted):
+class BCELoss(Module):
     """The cross entropy of probabilities."""
 
     _function = "binary_cross_entropy"
+    forward = _weighted
 
     def __init__(
         self, weight: Any = None, size_average: Any = None, reduce: Any = None,
         reduction: str = "mean",
     ) -> None:  # fmt: skip
-        self._hold({"weight": weight}, {
+        _hold(self, {"weight": weight}, {
             "size_average": size_average, "reduce": reduce, "reduction": reduction,
         })  # fmt: skip
 
 
-class BCEWithLogitsLoss(_Weighted):
+class BCEWithLogitsLoss(Module):
     """The cross entropy of sigmoid(input)."""
 
     _function = "binary_cross_entropy_with_logits"
-    _weights = ("weight", "pos_weight")
+    forward = _weighted
 
     def __init__(
         self, weight: Any = None, size_average: Any = None, reduce: Any = None,
         reduction: str = "mean", pos_weight: Any = None,
     ) -> None:  # fmt: skip
-        self._hold({"weight": weight, "pos_weight": pos_weight}, {
+        _hold(self, {"weight": weight, "pos_weight": pos_weight}, {
             "size_average": size_average, "reduce": reduce, "reduction": reduction,
         })  # fmt: skip
 
 
-class MultiLabelSoftMarginLoss(_Weighted):
+class MultiLabelSoftMarginLoss(Module):
     """The cross entropy of each label, their mean."""
 
     _function = "multilabel_soft_margin_loss"
+    forward = _weighted
 
     def __init__(
         self, weight: Any = None, size_average: Any = None, reduce: Any = None,
         reduction: str = "mean",
     ) -> None:  # fmt: skip
-        self._hold({"weight": weight}, {
+        _hold(self, {"weight": weight}, {
             "size_average": size_average, "reduce": reduce, "reduction": reduction,
         })  # fmt: skip
 

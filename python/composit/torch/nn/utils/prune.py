@@ -258,20 +258,17 @@ class L1Unstructured(_ByAmount):
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
-class _Structured(_ByAmount):
-    """A method that prunes whole slices along a dimension."""
+def _channels(method: Any, t: Any) -> int:
+    """How many slices along its dimension a method prunes."""
+    _validate_structured_pruning(t)
+    _validate_pruning_dim(t, method.dim)
+    return method._count(t.shape[method.dim])
+
+
+class RandomStructured(_ByAmount):
+    """Prunes slices along a dimension at random."""
 
     PRUNING_TYPE = "structured"
-    dim: int
-
-    def _channels(self, t: Any) -> int:
-        _validate_structured_pruning(t)
-        _validate_pruning_dim(t, self.dim)
-        return self._count(t.shape[self.dim])
-
-
-class RandomStructured(_Structured):
-    """Prunes slices along a dimension at random."""
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
         super().__init__(amount)
@@ -279,7 +276,7 @@ class RandomStructured(_Structured):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask without slices that are drawn."""
-        count = self._channels(t)
+        count = _channels(self, t)
         if count == 0:
             return default_mask
         scores = functions["rand"](t.shape[self.dim], device=t.device)
@@ -293,8 +290,10 @@ class RandomStructured(_Structured):
         return super().apply(module, name, amount=amount, dim=dim)
 
 
-class LnStructured(_Structured):
+class LnStructured(_ByAmount):
     """Prunes the slices along a dimension of the least norms."""
+
+    PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
         super().__init__(amount)
@@ -302,7 +301,7 @@ class LnStructured(_Structured):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask without the slices of the least norms."""
-        count = self._channels(t)
+        count = _channels(self, t)
         if count == 0:
             return default_mask
         norms = _compute_norm(t.detach(), self.n, self.dim)

@@ -1,0 +1,136 @@
+// Demands in PyTorch's words.
+#include "composit/aten/flex_attention.h"
+
+#include "composit/base/error.h"
+
+#include <algorithm>
+#include <array>
+
+namespace composit::aten {
+namespace {
+
+void check_operands(const Shape& query, const Shape& key, const Shape& value, bool grouped) {
+    const std::array<size_t, 3> dims = {query.size(), key.size(), value.size()};
+    user_check(std::ranges::min(dims) >= 2,
+               "Expected query, key, and value to all be  at least 2 dimensional, but got "
+               "query.dim: ",
+               dims[0], ", key.dim: ", dims[1], " and value.dim: ", dims[2], " instead.");
+    user_check(query.back() == key.back(),
+               "Expect query and key/value to have the same embedding dimension but got E=",
+               query.back(), " and E=", key.back(), ".");
+    constexpr size_t rank = 4;
+    user_check<NotSupported>(std::ranges::all_of(dims, [](size_t dim) { return dim == rank; }),
+                             "NYI: query, key, and value must be 4D tensors");
+    const int64_t heads = query[1], of_keys = key[1];
+    user_check(grouped || heads == of_keys,
+               "Expect query and key/value to have the same number of heads but got Hq=", heads,
+               " and Hkv=", of_keys, ". Try setting enable_gqa=True for GQA.");
+    user_check(!grouped || heads % of_keys == 0,
+               "Expect number of query heads to be a multiple of kv heads for GQA but got Hq=",
+               heads, " and Hkv=", of_keys, ".");
+}
+
+void check_lengths(int64_t queries, int64_t keys, const Shape& mask) {
+    const int64_t rows = mask[mask.size() - 2], columns = mask.back();
+    if (queries == rows && keys == columns) return;
+    const std::string what =
+        text("block_mask was created for block_mask.shape=", mask, " but got q_len=", queries,
+             " and kv_len=", keys, ". As the block mask was created for a ");
+    user_check(queries <= rows && keys <= columns, what,
+               "smaller length than you're using it for, you likely need to create a new block "
+               "mask.");
+    fail<ValueError>(what,
+                     "larger length than you're using it for, you can either 1. create a new block "
+                     "mask with the correct length, or 2. 'adjust' the existing block mask to the "
+                     "correct length by calling block_mask._adjust(q_len, kv_len). This "
+                     "essentially 'crops' the block mask to the upper left corner, which does not "
+                     "work for all mask_mods!");
+}
+
+}  // namespace
+
+void check_flex_attention(const Shape& query, const Shape& key, const Shape& value, bool grouped,
+                          const std::optional<BlockMaskShape>& mask) {
+    check_operands(query, key, value, grouped);
+    if (query[0] != key[0]) {
+        user_check(mask.has_value(),
+                   "Expect query and key/value to have the same batch size, or non-none "
+                   "block_mask, but got block_mask=None, Bq=",
+                   query[0], ", and Bkv=", key[0], ".");
+        user_check(mask->batches == query[0],
+                   "Expect query and key/value to have the same batch size, or block_mask and "
+                   "query to have the same batch size, but got Bq=",
+                   query[0], ", Bkv=", key[0], ", B_block_mask=", mask->batches, ".");
+    }
+    if (mask && !mask->is_of_any_length) check_lengths(query[2], key[2], mask->shape);
+    user_check<RuntimeError>(key[0] == query[0] || key[0] == 1,
+                             "Bq and Bkv must broadcast. Got Bq=", query[0], " and Bkv=", key[0]);
+}
+
+void check_flex_options(const std::optional<std::string>& backend, bool forces_flex) {
+    if (!backend) return;
+    user_check<RuntimeError>(!forces_flex,
+                             "BACKEND cannot be combined with legacy FORCE_USE_FLEX_ATTENTION. "
+                             "BACKEND supersedes the legacy knob; please drop "
+                             "FORCE_USE_FLEX_ATTENTION and only specify the desired BACKEND.");
+    constexpr std::array known = {"AUTO", "TRITON", "FLASH", "TRITON_DECODE"};
+    user_check(std::ranges::find(known, *backend) != known.end(), "Invalid BACKEND value '",
+               *backend, "'. Must be one of ('AUTO', 'TRITON', 'FLASH', 'TRITON_DECODE')");
+}
+
+std::pair<int64_t, int64_t> masked_lengths(const Shape& indices, std::pair<int64_t, int64_t> block,
+                                           std::optional<std::pair<int64_t, int64_t>> given) {
+    user_check<RuntimeError>(indices.size() >= 2, "BlockMask must have at least 2 dimensions");
+    if (given) return *given;
+    return {indices[indices.size() - 2] * block.first, indices.back() * block.second};
+}
+
+double sparsity(int64_t blocks, std::pair<int64_t, int64_t> block, const Shape& shape) {
+    const auto looked_at = static_cast<double>(blocks * block.first * block.second);
+    return 100 * (1 - looked_at / static_cast<double>(ir::element_count(shape)));
+}
+
+std::string block_picture(const ir::Array& dense, std::pair<int64_t, int64_t> most_parts,
+                          int64_t most_pictures) {
+    user_check(most_parts.first > 0 && most_parts.second > 0, "to_string: a grid of ",
+               most_parts.first, " by ", most_parts.second, ". Lengths above 0 are required.");
+    const Shape& shape = dense.shape();
+    const int64_t rows = shape[shape.size() - 2], columns = shape.back();
+    const Shape batch(shape.begin(), shape.end() - 2);
+    const auto step = [](int64_t length, int64_t most) {
+        return std::max(int64_t{1}, (length + most - 1) / most);
+    };
+    const int64_t row_step = step(rows, most_parts.first);
+    const int64_t column_step = step(columns, most_parts.second);
+    const auto* const values = dense.data_as<int32_t>();
+    const auto part = [&](const int32_t* picture, int64_t r, int64_t c) {
+        int64_t count = 0, all = 0;
+        for (int64_t i = r; i < std::min(rows, r + row_step); ++i)
+            for (int64_t j = c; j < std::min(columns, c + column_step); ++j, ++all)
+                count += picture[i * columns + j] != 0;
+        return count == all ? "██" : count > 0 ? "░░" : "  ";
+    };
+    std::string shown;
+    Shape place(batch.size(), 0);
+    for (int64_t number = 0; number < ir::element_count(batch); ++number) {
+        if (number > 0) shown += "\n";
+        if (number == most_pictures)
+            return shown +
+                   "...\nTo print out more, set BlockMask.to_string(limit=N)\n"
+                   "You can also index (BlockMask[batch, head]) to choose a specific "
+                   "batch or head";
+        shown += text(place, "\n");
+        for (int64_t r = 0; r < rows; r += row_step) {
+            for (int64_t c = 0; c < columns; c += column_step)
+                shown += part(values + number * rows * columns, r, c);
+            shown += "\n";
+        }
+        for (size_t d = place.size(); d-- > 0;) {  // the next place
+            if (++place[d] < batch[d]) break;
+            place[d] = 0;
+        }
+    }
+    return shown;
+}
+
+}  // namespace composit::aten

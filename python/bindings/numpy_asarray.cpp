@@ -1,0 +1,141 @@
+// What numpy.asarray makes of Python's values: tensors.
+#include "anywhere.h"
+#include "casters.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/manipulation.h"
+#include "content.h"
+#include "location.h"
+#include "numbers.h"
+#include "numpy.h"
+#include "provided.h"
+
+#include <string>
+
+namespace composit::python {
+namespace {
+
+constexpr int deepest_list = 64;  // NumPy's arrays have at most so many axes, and lists may hold
+                                  // themselves
+
+bool is_list(nb::handle value) { return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()); }
+
+// Whether a tensor is among the items of lists within lists.
+bool holds_tensors(nb::handle items, int depth) {
+    if (depth == 0) return false;
+    for (nb::handle item : items)
+        if (is_tensor(item) || (is_list(item) && holds_tensors(item, depth - 1))) return true;
+    return false;
+}
+
+// A tensor of torch's as one that NumPy takes, over the same memory where it can be: without bits
+// that conjugate or negate it, and bfloat16, which torch does not give, as an array. All else as it
+// is.
+nb::object without_torch(nb::handle value) {
+    if (!has_attribute(value, "resolve_conj")) return nb::borrow(value);
+    const nb::object plain = value.attr("resolve_conj")().attr("resolve_neg")();
+    const bool is_short = nb::str(plain.attr("dtype")).equal(nb::str("torch.bfloat16"));
+    if (!is_short || nb::cast<bool>(plain.attr("requires_grad"))) return plain;
+    const nb::module_ torch = nb::module_::import_("torch");
+    return plain.attr("view")(torch.attr("int16"))
+        .attr("numpy")()
+        .attr("view")(dtype_object(ir::DType::bfloat16));
+}
+
+// numpy.asarray(value, dtype), with errors of its classes.
+nb::object converted(nb::handle value, nb::handle dtype) {
+    std::string kind = "booleans, integers, floats or complex numbers";
+    nb::object target = nb::none();
+    if (!dtype.is_none()) {
+        const ir::DType to = dtype_from(dtype);
+        target = dtype_object(to);
+        kind = nb::str(target).c_str();
+    }
+    try {
+        return numpy_attribute("asarray")(without_torch(value), target);
+    } catch (nb::python_error& error) {
+        const std::string text = nb::str(error.value()).c_str(), required = "An array of " + kind;
+        if (error.matches(PyExc_TypeError)) refuse_argument(value, required.c_str());
+        if (error.matches(PyExc_OverflowError))
+            refuse_argument<OverflowError>(value, required.c_str());
+        if (!error.matches(PyExc_ValueError)) throw;
+        if (text.starts_with("setting an array element with a sequence"))
+            throw ValueError(nb::str(provided("said")(text)).c_str());
+        refuse_argument<ValueError>(value, required.c_str());
+    }
+}
+
+bool names_a_dtype(nb::handle text) {
+    try {
+        numpy_attribute("dtype")(text);
+        return true;
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_TypeError)) throw;
+        return false;
+    }
+}
+
+// copy= as True, False or None; NumPy's own code has names for them.
+nb::object copy_mode(nb::object copy) {
+    if (PyBool_Check(copy.ptr()) || !has_attribute(copy, "name")) return copy;
+    const nb::object name = copy.attr("name");
+    if (name.equal(nb::str("ALWAYS"))) return nb::bool_(true);
+    if (name.equal(nb::str("NEVER"))) return nb::bool_(false);
+    return name.equal(nb::str("IF_NEEDED")) ? nb::none() : copy;
+}
+
+nb::object of_tensor(nb::object x, nb::handle dtype, const std::string& name, bool is_copy) {
+    Tensor tensor = content_of<LazyTensor>(x).tensor();
+    if (!dtype.is_none())
+        if (const ir::DType to = dtype_from(dtype); to != tensor.dtype())
+            x = wrap_copy(tensor = numpy::astype(tensor, to));
+    if (tensor.type().weak) x = wrap(tensor = numpy::strong(tensor));
+    if (!name.empty() && !is_copy)
+        return wrap_array({ir::with_name(tensor.node(), name), tensor.output_index()});
+    return is_copy || is_scalar(x) ? nb::object(x.attr("copied")()) : x;
+}
+
+nb::object asarray(nb::object a, nb::object dtype, std::optional<std::string> name,
+                   nb::object copy) {
+    copy = copy_mode(std::move(copy));
+    PyObject* const value = a.ptr();
+    const bool is_number = PyLong_Check(value) || PyFloat_Check(value) || PyComplex_Check(value);
+    const bool is_shared = copy.is(nb::bool_(false));
+    user_check(!(is_shared && is_number),
+               "asarray: Unable to avoid copy of a number. copy is False.");
+    // The prototype's asarray(array, name): its second argument, where NumPy has dtype.
+    if (nb::isinstance<nb::str>(dtype) && !name && !is_tensor(a) && !is_number &&
+        !names_a_dtype(dtype)) {
+        name = nb::cast<std::string>(dtype);
+        dtype = nb::none();
+    }
+    if (!is_tensor(a) && has_attribute(a, "lazy_tensor")) a = a.attr("lazy_tensor");
+    const std::string label = name.value_or("");
+    if (is_list(a)) {
+        if (PyObject* const found = stacked_numbers(a.ptr())) {
+            a = nb::steal(found);
+            if (dtype.is_none() && label.empty()) return a;
+        } else if (holds_tensors(a, deepest_list)) {
+            a = provided("stack")(a);
+        }
+    }
+    if (is_tensor(a)) return of_tensor(std::move(a), dtype, label, PyObject_IsTrue(copy.ptr()) > 0);
+    return wrap_array(constant_of(array_from(converted(a, dtype), !is_shared), label));
+}
+
+}  // namespace
+
+void bind_numpy_asarray(nb::module_& module) {
+    module.def("asarray", asarray, nb::arg("a").none(), nb::arg("dtype").none(),
+               nb::arg("name").none(), nb::arg("copy").none(), nb::call_guard<Located>());
+    module.def(
+        "converted", [](nb::handle value, nb::handle dtype) { return converted(value, dtype); },
+        nb::arg("value").none(), nb::arg("dtype").none(),
+        "numpy.asarray(value, dtype), with what is wrong in the words of the user's call.");
+    module.def("without_torch", without_torch, nb::arg("value").none(),
+               "A tensor of torch's as NumPy takes it; all else as it is.");
+    module.def(
+        "holds_tensors", [](nb::handle items) { return holds_tensors(items, deepest_list); },
+        "Whether a tensor is among the items of lists within lists.");
+}
+
+}  // namespace composit::python
