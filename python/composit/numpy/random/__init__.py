@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from composit._core import value_error
 from composit.numpy.random._bit_generators import (
     MT19937,
@@ -75,8 +77,9 @@ def get_bit_generator() -> Any:
 
 
 def set_bit_generator(bitgen: Any) -> None:
-    """Makes the module's functions draw from it."""
+    """Makes the module's functions draw from it, and NumPy's as well."""
     if not hasattr(bitgen, "capsule"):
         message = "set_bit_generator: Invalid bit generator. The bit generator must be instantized."
         raise value_error(message)
     _global._over(bitgen)
+    np.random.set_bit_generator(bitgen)

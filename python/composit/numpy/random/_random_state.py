@@ -56,10 +56,14 @@ class RandomState(Distributions):
 
     def seed(self, seed: Any = None) -> None:
         """Starts again from a seed: an integer, a sequence of them, or fresh entropy."""
-        if not isinstance(self._bit_generator, MT19937):
+        bits = self._bit_generator
+        if not isinstance(bits, (MT19937, np.random.MT19937)):
             raise type_error("seed: can only re-seed a MT19937 BitGenerator")
-        with self._bit_generator.lock:
-            self._bit_generator._legacy_seeding(seed)
+        with bits.lock:
+            seeded = bits if isinstance(bits, MT19937) else MT19937()
+            seeded._legacy_seeding(seed)
+            if seeded is not bits:
+                bits.state = seeded.state
             self._stream.set_gauss(False, 0.0)
 
     def get_state(self, legacy: bool = True) -> Any:
@@ -186,4 +190,27 @@ class RandomState(Distributions):
 
 
 # The front door's state; the core has none.
-_global = RandomState()
+class _Shared(RandomState):
+    """What the functions of numpy.random draw from: NumPy's own bit generator. Libraries that draw
+    from NumPy's functions, and programs that draw from these, share one stream and its seed."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.get_bit_generator())
+
+    def seed(self, seed: Any = None) -> None:
+        """RandomState.seed, of NumPy's functions too."""
+        super().seed(seed)
+        self._tell_numpy()
+
+    def set_state(self, state: Any) -> None:
+        """RandomState.set_state, of NumPy's functions too."""
+        super().set_state(state)
+        self._tell_numpy()
+
+    def _tell_numpy(self) -> None:
+        """NumPy keeps the second number of a normal pair beside the bit generator."""
+        if np.random.get_bit_generator() is self._bit_generator:
+            np.random.set_state(self.get_state(legacy=False))
+
+
+_global = _Shared()
