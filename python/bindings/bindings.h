@@ -15,6 +15,7 @@ void bind_scalars(nanobind::module_& module);        // of no dimension: LazySca
 void bind_scalar(nanobind::module_& module);         // ir/scalar/*.h
 void bind_kernel(nanobind::module_& module);         // ir/kernel/kernel.h
 void bind_procedure(nanobind::module_& module);      // ir/procedure/procedure.h
+void bind_statement(nanobind::module_& module);      // Statement, of the same
 void bind_ops(nanobind::module_& module);            // ops/ops.h
 void bind_transforms(nanobind::module_& module);     // transforms/transforms.h
 void bind_execute(nanobind::module_& module);        // execute/execute.h

@@ -71,55 +71,6 @@ nb::list pairs_of(const std::vector<Variable>& variables, size_t count) {
     return pairs;
 }
 
-void bind_statement(nb::module_& module) {
-    using namespace nb::literals;
-    nb::class_<Statement>(module, "Statement", "One statement of a procedure.")
-        .def_static("assign", &Statement::assign)
-        .def_static("branch", &Statement::branch)
-        .def_static("loop", &Statement::loop)
-        .def_static("leave", &Statement::leave)
-        .def_prop_ro("is_load",
-                     [](const Statement& self) { return self.kind == Statement::Kind::load; })
-        .def_prop_ro("is_expect",
-                     [](const Statement& self) { return self.kind == Statement::Kind::expect; })
-        .def_static("load", &Statement::load)
-        .def_static("allocate", &Statement::allocate)
-        .def_static("store",
-                    [](int array, std::vector<Expr> index, const Expr& value, int line) {
-                        return Statement::write(Statement::Kind::store, array, std::move(index),
-                                                value, line);
-                    })
-        .def_static("add",
-                    [](int array, std::vector<Expr> index, const Expr& value, int line) {
-                        return Statement::write(Statement::Kind::add, array, std::move(index),
-                                                value, line);
-                    })
-        .def_static("simple",
-                    [](const std::string& kind, int line) {
-                        Statement made;
-                        made.kind = kind == "stop" ? Statement::Kind::stop : Statement::Kind::go_on;
-                        made.line = line;
-                        return made;
-                    })
-        .def_static(
-            "expect",
-            [](const Expr& condition, int line, const std::string& error, const std::string& claim,
-               std::vector<Expr> values) {
-                Statement made;
-                made.kind = Statement::Kind::expect;
-                made.line = line;
-                made.values = {condition};
-                if (!claim.empty())
-                    made.claim = std::make_shared<const procedure::Claim>(
-                        procedure::Claim{procedure::claim_kind(error), claim, std::move(values)});
-                return made;
-            },
-            "condition"_a, "line"_a, "error"_a = "", "claim"_a = "",
-            "values"_a = std::vector<Expr>(),
-            "An assertion; where it does not hold, the error of that name says the claim, with the "
-            "values in place of {}.");
-}
-
 // A compiled procedure: the fewest steps from Python's numbers and NumPy's arrays to its code.
 class CompiledProcedures {
   public:

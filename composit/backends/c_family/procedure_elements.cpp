@@ -73,7 +73,8 @@ std::vector<std::string> Elements::checks_of(size_t array, const Naturals& natur
 
 std::string Elements::run(const Run& run, std::vector<std::string>& before) const {
     const ArrayVariable& array = procedure_.arrays[static_cast<size_t>(run.array)];
-    const bool is_pointer = array.role != ArrayVariable::Role::local || has_fixed_size(array);
+    const bool is_given = array.role != ArrayVariable::Role::local && !array.grows;
+    const bool is_pointer = is_given || has_fixed_size(array);
     const std::string first =
         arrays_[static_cast<size_t>(run.array)] + (is_pointer ? "" : ".data()");
     const std::string offset = place(run.array, run.index, before);

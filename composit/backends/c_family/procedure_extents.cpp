@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_extents.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace composit::c_family {
 
@@ -13,7 +14,7 @@ using ir::scalar::Op;
 using ir::scalar::structurally_equal;
 using Kind = Statement::Kind;
 
-Naturals::Naturals(const Procedure& procedure) {
+Naturals::Naturals(const Procedure& procedure, std::set<int> known) : extents_(std::move(known)) {
     for (const ArrayVariable& array : procedure.arrays)
         if (array.role == ArrayVariable::Role::input)
             for (const Expr& extent : array.shape)

@@ -14,7 +14,8 @@ namespace composit::c_family {
 // Integers that are negative for no arguments: extents of inputs, and what is made of them.
 class Naturals {
   public:
-    explicit Naturals(const ir::procedure::Procedure& procedure);
+    // `known`: parameters that are natural, beside extents.
+    explicit Naturals(const ir::procedure::Procedure& procedure, std::set<int> known = {});
     bool contains(const ir::scalar::Expr& value) const;
 
   private:

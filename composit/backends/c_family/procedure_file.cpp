@@ -73,9 +73,11 @@ std::string headers_of(const std::string& code) {
            (says(code, "std::vector") ? "#include <vector>\n" : "");
 }
 
-// What the functions, whose text is `code`, call, in a namespace without a name.
-std::string support(const std::vector<Procedure>& procedures, const std::string& code, bool throws,
+// What the functions, whose text is `own`, call, in a namespace without a name.
+std::string support(const std::vector<Procedure>& procedures, const std::string& own,
+                    const CalledFunctions& called, bool throws,
                     std::vector<Expr> expressions = {}) {
+    const std::string code = called.text() + own;
     for (const Procedure& procedure : procedures)
         for (const Expr& expr : expressions_of(without_unread(procedure)))
             expressions.push_back(expr);
@@ -86,20 +88,23 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "taken(")) out += exchange_function();
-    if (says(code, "scaled_slope(") || says(code, "unless_zero(")) out += slope_functions();
+    if (says(code, "_elements(")) out += element_functions();
+    if (says(code, "scaled_slope(") || says(code, "unless_zero(") || says(code, "product_or_zero("))
+        out += slope_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
         out += print_function(*used, throws ? LoopQuestion::throwing : LoopQuestion::none) + "\n";
     for (const DType dtype : {DType::float32, DType::float64})
         if (says(code, text("slope_of_power_", dtype, "("))) out += power_slope_function(dtype);
-    return out + "}  // namespace\n\n";
+    return out + called.text() + "}  // namespace\n\n";
 }
 
-std::string functions(const std::vector<Procedure>& procedures, bool asks = false) {
+std::string functions(const std::vector<Procedure>& procedures, CalledFunctions& called,
+                      bool asks = false) {
     std::string out;
     for (const Procedure& procedure : procedures)
-        out += print_procedure(procedure, asks) + "\n" +
+        out += print_procedure(procedure, called, asks) + "\n" +
                (has_arrays(procedure) ? "" : print_over_arrays(procedure, asks) + "\n");
     return out;
 }
@@ -204,15 +209,16 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
                  space + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
     if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
-    const std::string text = functions(all);
+    CalledFunctions called(names_of(all));
+    const std::string own = functions(all, called), text = called.text() + own;
     std::string selfchecks;
     for (const ProcedureFamily& family : families)
         if (has_selfcheck(family)) selfchecks += print_selfcheck(space, family);
     if (says(text + selfchecks, "size_t")) out.source += "#include <cstddef>\n";
     out.source += "#include <cstdint>\n" + headers_of(text + selfchecks) + "\n" +
                   exactness_pragmas(optimisation_of_statements) + bits_pragma(text) +
-                  assertions_pragma(text) + "\n" + support(all, text, false, extents) +
-                  "namespace " + space + " {\n\n" + text;
+                  assertions_pragma(text) + "\n" + support(all, own, called, false, extents) +
+                  "namespace " + space + " {\n\n" + own;
     std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {
         const std::string own = results_struct(procedure);
@@ -234,10 +240,11 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 std::string print_functions(const std::vector<Procedure>& given) {
     std::vector<Procedure> procedures = given;
     for (Procedure& each : procedures) each = with_names(std::move(each));
+    CalledFunctions called(names_of(procedures));
     std::string code;
     for (const Procedure& procedure : procedures)
-        code += results_struct(procedure) + print_procedure(procedure) + "\n";
-    return in_columns(support(procedures, code, false) + code);
+        code += results_struct(procedure) + print_procedure(procedure, called, false) + "\n";
+    return in_columns(support(procedures, code, called, false) + code);
 }
 
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given,
@@ -249,11 +256,12 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
             each = with_varied_operands(with_rows_together(with_sums_in_variables(
                 with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each)))))));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
-    const std::string code = functions(all, true);
-    const std::string called = support(all, code, true);
+    CalledFunctions functions_called(names_of(all));
+    const std::string code = functions(all, functions_called, true);
+    const std::string called = support(all, code, functions_called, true);
     const bool asks = says(code + called, "::composit_stop_if_asked()");
     if (any_arrays(all))
-        out += headers_of(code) +
+        out += headers_of(functions_called.text() + code) +
                "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";

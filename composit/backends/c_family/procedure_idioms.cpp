@@ -83,6 +83,26 @@ bool is_own_value(const Statement& statement) {
     return is_variable(statement.values[0], statement.variable);
 }
 
+std::string_view element_functions() {
+    return R"(// Elements from the one that x points to on, which become values, or get them added.
+template <class T>
+struct Same {
+    using type = T;
+};
+template <class T, int64_t n>
+inline __attribute__((always_inline)) void set_elements(
+        T* x, const typename Same<T>::type (&values)[n]) {
+    for (int64_t i = 0; i < n; ++i) x[i] = values[i];
+}
+template <class T, int64_t n>
+inline __attribute__((always_inline)) void add_elements(
+        T* x, const typename Same<T>::type (&values)[n]) {
+    for (int64_t i = 0; i < n; ++i) x[i] += values[i];
+}
+
+)";
+}
+
 std::string_view slope_functions() {
     return R"(// What a factor leaves of a slope that may be infinite: nothing where it is 0.
 template <class T>
@@ -92,6 +112,10 @@ inline __attribute__((always_inline, const)) T unless_zero(T factor, T slope) {
 template <class T>
 inline __attribute__((always_inline, const)) T scaled_slope(T factor, T slope) {
     return unless_zero(factor, factor * slope);
+}
+template <class T>
+inline __attribute__((always_inline, const)) T product_or_zero(T factor, T slope) {
+    return unless_zero(slope, scaled_slope(factor, slope));
 }
 
 )";

@@ -32,6 +32,8 @@ std::string added_in_order(const std::string& place, const std::string& sign,
 // x = x
 bool is_own_value(const ir::procedure::Statement& statement);
 
+// "set_elements(&x[0], {a, b});", "add_elements(&x[0], {a, b});"
+std::string_view element_functions();
 // The functions that text of arrays calls: for exported files, whose assertions are `assert`, and
 // for those that are loaded, which throw the line of their text. `has_vectors`: some arrays are
 // vectors.

@@ -7,6 +7,9 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -52,6 +55,11 @@ std::string_view without_const(std::string_view type) {
 bool declare_together(PrintedLine& line, const PrintedLine& next) {
     const std::string_view type = type_of(line.text), other = type_of(next.text);
     if (type.empty() || without_const(type) != without_const(other)) return false;
+    // Of what is stored as well, the constant may go.
+    const auto stores = [](const PrintedLine& each) {
+        return each.text.starts_with("const ") && each.text.find("] = ") != std::string::npos;
+    };
+    if (stores(line) || stores(next)) return false;
     const std::string_view more = std::string_view(next.text).substr(other.size());
     if (width(line) + 1 + more.size() > longest_line) return false;
     if (type != other) line.text = without_const(line.text);
@@ -157,21 +165,150 @@ Lines without_unread(Lines lines) {
     return lines;
 }
 
-Lines together(const Lines& lines) {
+// The words of sizes, "(n * m)", in a declaration of vectors; nothing where it copies elements.
+std::optional<std::set<std::string>> words_of_sizes(const std::string& text) {
+    std::set<std::string> words;
+    std::string word;
+    int depth = 0;
+    for (const char c : text) {
+        if (ascii::is_of_word(c) && depth > 0) {
+            word += c;
+            continue;
+        }
+        if (!word.empty()) words.insert(std::exchange(word, ""));
+        depth += (c == '(') - (c == ')');
+        if (depth > 0 && c == ',') return {};
+    }
+    return words;
+}
+
+// Numbers that are zero, or vectors of sizes that the text knows, which an earlier declaration of
+// the block makes as well.
+bool declare_before(Lines& out, const PrintedLine& line) {
+    const std::string_view type = type_of(line.text);
+    if (!makes_room(line.text)) return false;
+    const auto words = words_of_sizes(line.text);
+    if (!words) return false;
+    for (size_t i = out.size(); i-- > 0 && out[i].indent >= line.indent;) {
+        if (out[i].indent != line.indent) continue;
+        const std::string_view other = type_of(out[i].text);
+        const bool knows_all =
+            std::all_of(words->begin(), words->end(),
+                        [&](const std::string& word) { return has_word(out[i].text, word); });
+        if (other == type && knows_all && declare_together(out[i], line)) return true;
+    }
+    return false;
+}
+
+Lines together(const Lines& lines, bool is_derived) {
     Lines out;
     int before = 0;  // the source line of the last one
     for (const PrintedLine& line : lines) {
-        const bool is_of_same = line.source_line == 0 || line.source_line == before;
+        const bool is_of_same = line.source_line == 0 || line.source_line == before || is_derived;
         if (line.source_line != 0) before = line.source_line;
         const bool may_join = !out.empty() && out.back().indent == line.indent;
         if (may_join && makes_room(out.back().text) && makes_room(line.text) &&
             declare_together(out.back(), line))
             continue;
+        if (is_derived && declare_before(out, line)) continue;
         if (may_join && is_of_same &&
             (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
              fill_together(out.back(), line) || assert_together(out.back(), line)))
             continue;
         out.push_back(line);
+    }
+    return out;
+}
+
+// "x[i * 3 + 1] = value;", or with +=.
+struct Element {
+    std::string array, place, value;  // "x", "i * 3", "value"
+    int64_t offset = 0;               // 1
+    bool adds = false;
+};
+
+std::optional<Element> element_of(const std::string& text) {
+    const size_t open = text.find('['), adds = text.find("] += "), sets = text.find("] = ");
+    const size_t close = std::min(adds, sets);
+    const auto is_of_name = [](char c) { return ascii::is_of_word(c); };
+    if (open == std::string::npos || close == std::string::npos || open > close ||
+        text.find('\n') != std::string::npos || !text.ends_with(';') ||
+        !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(open), is_of_name))
+        return {};
+    Element made;
+    made.array = text.substr(0, open);
+    made.adds = close == adds;
+    const size_t begin = close + (made.adds ? 5 : 4);
+    made.value = text.substr(begin, text.size() - begin - 1);
+    made.place = text.substr(open + 1, close - open - 1);
+    const size_t last = made.place.find_last_not_of("0123456789");
+    const size_t digits = last == std::string::npos ? 0 : last + 1;
+    const bool is_sum = digits >= 3 && made.place.compare(digits - 3, 3, " + ") == 0;
+    if (digits < made.place.size() && (digits == 0 || is_sum)) {
+        made.offset = std::stoll(made.place.substr(digits));
+        made.place.resize(digits == 0 ? 0 : digits - 3);
+    }
+    const bool stores_more = made.value.find(" = ") != std::string::npos;
+    if (stores_more || has_word(made.value, made.array)) return {};
+    return made;
+}
+
+bool changes_arrays(const std::string& value) {
+    return value.find("taken(") != std::string::npos || value.find("take_") != std::string::npos;
+}
+
+// How many lines it takes, none of which is too long.
+size_t height(const PrintedLine& line) {
+    const std::string whole = in_columns(std::string(4 * line.indent, ' ') + line.text + "\n");
+    return static_cast<size_t>(std::count(whole.begin(), whole.end(), '\n'));
+}
+
+// How many lines from the first on set neighbouring elements of one array, or add to them, in any
+// order, of values that read none of them: "set_elements(&x[i * 3], {a, b, c});" says all.
+size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLine& made) {
+    constexpr size_t least = 3;
+    std::vector<Element> all;
+    bool is_ordered = true, has_effects = false;
+    for (size_t i = first; i < lines.size(); ++i) {
+        const bool is_of_same = is_derived || lines[i].source_line == 0 ||
+                                lines[i].source_line == lines[first].source_line;
+        const auto next = element_of(lines[i].text);
+        if (lines[i].indent != lines[first].indent || !is_of_same || !next) break;
+        const bool fits = all.empty() || (next->array == all[0].array &&
+                                          next->place == all[0].place && next->adds == all[0].adds);
+        const bool is_new = std::none_of(all.begin(), all.end(), [&](const Element& each) {
+            return each.offset == next->offset;
+        });
+        if (!fits || !is_new) break;
+        is_ordered &= all.empty() || next->offset > all.back().offset;
+        has_effects |= changes_arrays(next->value);
+        all.push_back(*next);
+    }
+    if (all.size() < least || (has_effects && !is_ordered)) return 0;
+    std::sort(all.begin(), all.end(),
+              [](const Element& a, const Element& b) { return a.offset < b.offset; });
+    for (size_t i = 1; i < all.size(); ++i)
+        if (all[i].offset != all[0].offset + static_cast<int64_t>(i)) return 0;
+    std::vector<std::string> values;
+    for (const Element& each : all) values.push_back(each.value);
+    const std::string offset = all[0].offset == 0 && !all[0].place.empty() ? ""
+                               : all[0].place.empty() ? text(all[0].offset)
+                                                      : text(" + ", all[0].offset);
+    made = lines[first];
+    made.text = text(all[0].adds ? "add_elements(&" : "set_elements(&", all[0].array, "[",
+                     all[0].place, offset, "], {", join(values), "});");
+    size_t before = 0;
+    for (size_t i = first; i < first + all.size(); ++i) before += height(lines[i]);
+    return height(made) < before ? all.size() : 0;
+}
+
+Lines elements_together(const Lines& lines, bool is_derived) {
+    Lines out;
+    for (size_t i = 0; i < lines.size();) {
+        PrintedLine made;
+        const size_t count = set_elements(lines, i, is_derived, made);
+        out.push_back(count > 0 ? made : lines[i]);
+        i += std::max<size_t>(count, 1);
     }
     return out;
 }
@@ -185,24 +322,33 @@ bool is_statement(const std::string& text) {
     return text.ends_with(';') && text.find('\n') == std::string::npos && type_of(text).empty();
 }
 
-// Where what `begin` opens ends, if it holds one statement; 0: it holds others. A loop's may be
-// such a loop or branch, that of a branch is a plain one.
+// The line behind the statement that begins at one.
+size_t end_of_statement(const Lines& lines, size_t begin) {
+    size_t end = begin + 1;
+    if (!lines[begin].text.ends_with(" {")) return end;
+    while (end < lines.size() &&
+           (lines[end].indent > lines[begin].indent || lines[end].text.starts_with("} else")))
+        ++end;
+    return end + 1;
+}
+
+// Where what `begin` opens ends, if it holds one statement; 0: it holds others. A loop's may be a
+// loop or branch, that of a branch is a plain one, or a loop without an `else` that might be its.
 size_t end_of_single(const Lines& lines, size_t begin) {
     const bool is_loop = !lines[begin].text.starts_with("if (");
-    size_t inner = begin + 1;
+    const size_t inner = begin + 1;
     if (inner + 1 >= lines.size()) return 0;
-    if (is_statement(lines[inner].text)) {
-        ++inner;
-    } else if (is_loop && opens(lines[inner].text)) {
-        const size_t end = end_of_single(lines, inner);
-        if (end == 0) return 0;
-        inner = end + 1;
-    } else {
-        return 0;
-    }
-    const bool closes = inner < lines.size() && lines[inner].text == "}" &&
-                        lines[inner].indent == lines[begin].indent;
-    return closes ? inner : 0;
+    const size_t end = end_of_statement(lines, inner);
+    const bool closes =
+        end < lines.size() && lines[end].text == "}" && lines[end].indent == lines[begin].indent;
+    if (!closes) return 0;
+    if (is_statement(lines[inner].text)) return end;
+    if (!opens(lines[inner].text) || (!is_loop && lines[inner].text.starts_with("if ("))) return 0;
+    const bool has_else =
+        std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(inner),
+                    lines.begin() + static_cast<std::ptrdiff_t>(end),
+                    [](const PrintedLine& each) { return each.text.starts_with("} else"); });
+    return is_loop || !has_else ? end : 0;
 }
 
 Lines without_braces(const Lines& lines) {
@@ -219,7 +365,7 @@ Lines without_braces(const Lines& lines) {
         before = source_line;
         // What one line of the source says stands on one line.
         const bool is_inner = i > 0 && is_bare[i - 1];
-        if (is_inner && !is_bare[i] && source_line == head &&
+        if (is_inner && !is_bare[i] && !opens(lines[i].text) && source_line == head &&
             width(out.back()) + 1 + lines[i].text.size() <= longest_line) {
             out.back().text += " " + lines[i].text;
             continue;
@@ -233,8 +379,9 @@ Lines without_braces(const Lines& lines) {
 
 }  // namespace
 
-Lines gathered(Lines lines) {
-    return without_braces(without_unread(together(without_unread(std::move(lines)))));
+Lines gathered(Lines lines, bool is_derived) {
+    lines = without_unread(together(without_unread(std::move(lines)), is_derived));
+    return without_braces(elements_together(lines, is_derived));
 }
 
 std::string in_lines(const std::vector<std::string>& values, size_t indent) {

@@ -2,17 +2,26 @@
 // lines as marks.
 #pragma once
 
+#include "composit/backends/c_family/called_functions.h"
 #include "composit/ir/procedure/procedure.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace composit::c_family {
 
-// The function, after its doc; what it calls (functions_used, tables) comes before it. Where it
+// The function, after its doc; what it calls (functions_used, tables, `called`) comes before it.
+// Calls of functions of the library are calls: their text goes to `called`. Where the function
 // `asks`, its loops call ::composit_stop_if_asked() now and then, which may throw: all but those
 // that an array ends.
-std::string print_procedure(const ir::procedure::Procedure& procedure, bool asks = false);
+std::string print_procedure(const ir::procedure::Procedure& procedure, CalledFunctions& called,
+                            bool asks);
+// The function alone, for readers.
+std::string print_procedure(const ir::procedure::Procedure& procedure);
+
+// Names that functions of a file, and what is within them, have.
+std::set<std::string> names_of(const std::vector<ir::procedure::Procedure>& procedures);
 
 // "void vrelu3(const double* x, double* y, int64_t count)": the procedure for each element, from
 // its flattened form, which compilers vectorise; of one with loops, by calls, between which it may

@@ -61,7 +61,8 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(run_functions(true), made);
         add_defined(taking_functions(), made);
         for (const char* each :
-             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken"})
+             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken", "Same",
+              "set_elements", "add_elements", "product_or_zero"})
             made.insert(each);
         return made;
     }();

@@ -115,7 +115,8 @@ class StatementPrinter {
     }
 
   private:
-    // x == 0 ? x : x * y is one call, of x and y; x == 0 ? x : z is one of x and z.
+    // x == 0 ? x : x * y is one call, of x and y; x == 0 ? x : z is one of x and z, and where z is
+    // y == 0 ? y : y * x, one of y and x.
     void take_together(const Expr& expr) {
         const Expr &test = expr.operands()[0], &factor = expr.operands()[1],
                    &product = expr.operands()[2];
@@ -134,6 +135,13 @@ class StatementPrinter {
             other = product.operand(0) == factor ? 1 : 0;
             together_.insert(product.id());
             --uses_[factor.id()];
+        }
+        const auto inner = scaled_.find(product.id());
+        if (inner != scaled_.end() && inner->second < 2 && is_own(product) &&
+            product.operand(2).operand(inner->second) == factor) {
+            together_.insert(product.id());
+            --uses_[factor.id()];
+            other = 3;
         }
         scaled_[expr.id()] = other;
     }
@@ -262,9 +270,18 @@ class StatementPrinter {
         return term;
     }
 
-    // `other`: which operand of the product is not the factor; 2: there is no such product.
+    // `other`: which operand of the product is not the factor; 2: there is no such product; 3: it
+    // is that of another call, which is 0 where either factor is.
     Term scaled(const Expr& expr, size_t other) {
         const Expr& product = expr.operands()[2];
+        if (other == 3) {
+            fusing_->shape_of(expr);
+            const Term &slope = terms_.at(expr.operands()[1].id()),
+                       &factor = terms_.at(product.operand(1).id());
+            Term made = function("product_or_zero", {factor, slope});
+            made.chooses = factor.chooses || slope.chooses;
+            return made;
+        }
         const Term& by = terms_.at((other < 2 ? product.operands()[other] : product).id());
         fusing_->shape_of(expr);
         const Term& factor = terms_.at(expr.operands()[1].id());

@@ -170,7 +170,7 @@ class Exchanges {
         });
         rename(p_.body, output, local);
         if (!is_made) p_.body.insert(p_.body.begin(), Statement::allocate(local, false, p_.line));
-        const int line = p_.body.back().line;
+        const SourceLine line = p_.body.back().line;
         const int place = p_.add_variable("k", DType::int64),
                   value = p_.add_variable("value", like.dtype);
         const Expr here = p_.variable(static_cast<size_t>(place));

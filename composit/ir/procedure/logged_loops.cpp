@@ -50,7 +50,7 @@ int LoggedLoops::log_of(int variable) {
                         out_.variables[static_cast<size_t>(variable)].dtype);
 }
 
-Statement LoggedLoops::push(int variable, int line) {
+Statement LoggedLoops::push(int variable, const SourceLine& line) {
     return Statement::write(Kind::append, log_of(variable), {}, read(variable), line);
 }
 
@@ -266,7 +266,7 @@ std::map<size_t, size_t> LoggedLoops::rows_in(const Block& part) const {
 }
 
 Statement LoggedLoops::over_elements(int array, int counter, Block body, bool is_back,
-                                     int line) const {
+                                     const SourceLine& line) const {
     const Expr here = read(counter);
     const Expr count = element_count(p_.arrays[static_cast<size_t>(array)].shape);
     if (!is_back)
@@ -281,7 +281,7 @@ Statement LoggedLoops::over_elements(int array, int counter, Block body, bool is
 void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out) {
     const Pushed pushed = pushed_by(block, part);
     const std::map<size_t, size_t> rows = rows_in(part);
-    const int line = part[0].line;
+    const SourceLine line = part[0].line;
     for (const int variable : pushed.before) {
         logs_->before.insert(variable);
         out.push_back(push(variable, line));
@@ -293,7 +293,8 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
                                 ? DType::float64
                                 : p_.arrays[static_cast<size_t>(statement.array)].dtype;
         if (const auto row = rows.find(i); row != rows.end()) {
-            const int array = statement.array, own = statement.line;
+            const int array = statement.array;
+            const SourceLine& own = statement.line;
             const int log = log_of_array(-1 - array, logs_->of, "_log", dtype);
             const int k = out_.add_variable("k", DType::int64);
             const int old = out_.add_variable("old", dtype);
@@ -302,7 +303,8 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
             out.push_back(over_elements(array, k, std::move(body), false, own));
         }
         if (is_overwriting(statement) && !is_in_row(rows, part, i)) {
-            const int array = -1 - statement.array, own = statement.line;
+            const int array = -1 - statement.array;
+            const SourceLine& own = statement.line;
             const int old = old_element(out_, statement, out);
             const int log = log_of_array(array, logs_->of, "_log", dtype);
             out.push_back(Statement::write(Kind::append, log, {}, read(old), own));

@@ -74,12 +74,13 @@ class LoggedLoops : protected ReverseSetup {
     // it is read: the last one's place by the first one's. Their old elements are logged at once.
     std::map<size_t, size_t> rows_in(const Block& part) const;
     // for (k …) body, over all elements of the array; from the last one if `is_back`.
-    Statement over_elements(int array, int counter, Block body, bool is_back, int line) const;
+    Statement over_elements(int array, int counter, Block body, bool is_back,
+                            const SourceLine& line) const;
     // Whether what the statement overwrites is logged.
     bool is_overwriting(const Statement& statement) const;
     int log_of(int variable);
     int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
-    Statement push(int variable, int line);
+    Statement push(int variable, const SourceLine& line);
     Expr read(int variable) const { return out_.variable(static_cast<size_t>(variable)); }
 };
 

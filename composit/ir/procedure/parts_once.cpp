@@ -209,7 +209,7 @@ class PartSharer {
         const bool is_there = variable >= 0;
         if (!is_there) variable = p_.add_variable(name_of(value), value.dtype());
         const Expr name = p_.variable(static_cast<size_t>(variable));
-        const int line = first.line;
+        const SourceLine line = first.line;
         for (size_t k = is_there ? 1 : 0; k < places.size(); ++k)
             replace_in(block[places[k]], value, name);
         if (!is_there)

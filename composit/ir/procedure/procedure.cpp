@@ -135,7 +135,7 @@ bool is_true(const Expr& value) { return value.op() == scalar::Op::constant && v
 
 }  // namespace
 
-Statement Statement::assign(int variable, Expr value, int line) {
+Statement Statement::assign(int variable, Expr value, const SourceLine& line) {
     Statement made;
     made.line = line;
     made.variable = variable;
@@ -143,7 +143,7 @@ Statement Statement::assign(int variable, Expr value, int line) {
     return made;
 }
 
-Statement Statement::branch(Expr condition, Block body, Block otherwise, int line) {
+Statement Statement::branch(Expr condition, Block body, Block otherwise, const SourceLine& line) {
     Statement made;
     made.kind = Kind::branch;
     made.line = line;
@@ -153,14 +153,15 @@ Statement Statement::branch(Expr condition, Block body, Block otherwise, int lin
     return made;
 }
 
-Statement Statement::loop(Block first, Expr condition, Block body, Block next, int line) {
+Statement Statement::loop(Block first, Expr condition, Block body, Block next,
+                          const SourceLine& line) {
     Statement made = branch(std::move(condition), std::move(body), std::move(next), line);
     made.kind = Kind::loop;
     made.first = std::move(first);
     return made;
 }
 
-Statement Statement::leave(std::vector<Expr> values, int line) {
+Statement Statement::leave(std::vector<Expr> values, const SourceLine& line) {
     Statement made;
     made.kind = Kind::leave;
     made.line = line;
@@ -168,7 +169,8 @@ Statement Statement::leave(std::vector<Expr> values, int line) {
     return made;
 }
 
-Statement Statement::load(int variable, int array, std::vector<Expr> index, int line) {
+Statement Statement::load(int variable, int array, std::vector<Expr> index,
+                          const SourceLine& line) {
     Statement made;
     made.kind = Kind::load;
     made.line = line;
@@ -178,7 +180,8 @@ Statement Statement::load(int variable, int array, std::vector<Expr> index, int 
     return made;
 }
 
-Statement Statement::write(Kind kind, int array, std::vector<Expr> index, Expr value, int line) {
+Statement Statement::write(Kind kind, int array, std::vector<Expr> index, Expr value,
+                           const SourceLine& line) {
     Statement made;
     made.kind = kind;
     made.line = line;
@@ -188,7 +191,7 @@ Statement Statement::write(Kind kind, int array, std::vector<Expr> index, Expr v
     return made;
 }
 
-Statement Statement::allocate(int array, bool is_zeroed, int line) {
+Statement Statement::allocate(int array, bool is_zeroed, const SourceLine& line) {
     Statement made;
     made.kind = Kind::allocate;
     made.line = line;
@@ -197,7 +200,7 @@ Statement Statement::allocate(int array, bool is_zeroed, int line) {
     return made;
 }
 
-Statement Statement::take(int variable, int array, int line) {
+Statement Statement::take(int variable, int array, const SourceLine& line) {
     Statement made = load(variable, array, {}, line);
     made.kind = Kind::take;
     return made;

@@ -17,6 +17,7 @@
 //                      Statement::leave({x})}}
 #pragma once
 
+#include "composit/ir/procedure/source_line.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 
@@ -84,7 +85,7 @@ struct Statement {
         take,      // variable = the last element of array, which has one less then
     };
     Kind kind = Kind::assign;
-    int line = 0;  // of the source; 0: the line of the statement before
+    SourceLine line;
     int variable = -1;
     int array = -1;
     std::vector<Expr> index;  // int64, one for each axis, or one for all elements in order
@@ -95,16 +96,20 @@ struct Statement {
     // Of an assertion. Its values mean something in the procedure as it was written alone.
     std::shared_ptr<const Claim> claim;
 
-    static Statement assign(int variable, Expr value, int line = 0);
-    static Statement branch(Expr condition, Block body, Block otherwise, int line = 0);
+    static Statement assign(int variable, Expr value, const SourceLine& line = {});
+    static Statement branch(Expr condition, Block body, Block otherwise,
+                            const SourceLine& line = {});
     // for (first; condition; next) body; `next` follows go_on, too.
-    static Statement loop(Block first, Expr condition, Block body, Block next, int line = 0);
-    static Statement leave(std::vector<Expr> values, int line = 0);
-    static Statement load(int variable, int array, std::vector<Expr> index, int line = 0);
+    static Statement loop(Block first, Expr condition, Block body, Block next,
+                          const SourceLine& line = {});
+    static Statement leave(std::vector<Expr> values, const SourceLine& line = {});
+    static Statement load(int variable, int array, std::vector<Expr> index,
+                          const SourceLine& line = {});
     // store, add or append (which needs no index)
-    static Statement write(Kind kind, int array, std::vector<Expr> index, Expr value, int line = 0);
-    static Statement allocate(int array, bool is_zeroed, int line = 0);
-    static Statement take(int variable, int array, int line = 0);
+    static Statement write(Kind kind, int array, std::vector<Expr> index, Expr value,
+                           const SourceLine& line = {});
+    static Statement allocate(int array, bool is_zeroed, const SourceLine& line = {});
+    static Statement take(int variable, int array, const SourceLine& line = {});
 };
 
 struct Procedure {
@@ -151,6 +156,12 @@ void check(const Procedure& procedure);
 
 // Whether control never reaches what stands behind the statements.
 bool always_leaves(const Block& block);
+
+// Says of a statement, and of those within, that they are of a call, or of one within that. The
+// calls that they are of already become calls within.
+void join_call(Statement& statement, const std::shared_ptr<InlinedCall>& call);
+// Says of statements, however deep, which part of a derivative they belong to.
+void set_sweep(Block& block, Sweep sweep);
 
 // All statements, however deep, in the order of the text.
 std::vector<const Statement*> all_statements(const Block& block);

@@ -67,7 +67,7 @@ class Rewriter {
         return all;
     }
 
-    void start(int line, Block& made) {
+    void start(const SourceLine& line, Block& made) {
         if (flag_ < 0) flag_ = procedure_.add_variable("has_returned", DType::boolean);
         made.push_back(Statement::assign(flag_, Expr::constant_integer(DType::boolean, 0), line));
         for (const int result : results_) {
@@ -110,7 +110,7 @@ class Rewriter {
         return made;
     }
 
-    static Statement stop(int line) {
+    static Statement stop(const SourceLine& line) {
         Statement made;
         made.kind = Kind::stop;
         made.line = line;

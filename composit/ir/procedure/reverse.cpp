@@ -39,6 +39,7 @@ class Reverser : private LoggedLoops {
             contribute(results_[i], received, back, zeros, 0);
         }
         backward(body_, records, back, zeros);
+        set_sweep(back, Sweep::gradient);
         Block whole = std::move(start_);
         whole.insert(whole.end(), sweep.begin(), sweep.end());
         whole.insert(whole.end(), back.begin(), back.end());
@@ -95,7 +96,8 @@ class Reverser : private LoggedLoops {
             return;
         }
         const auto& [array, index] = own->second;
-        const int variable = statement.variable, line = statement.line;
+        const int variable = statement.variable;
+        const SourceLine line = statement.line;
         if (is_there_.contains(array)) {
             out.push_back(Statement::load(variable, array, index, line));
             return;
@@ -174,7 +176,7 @@ class Reverser : private LoggedLoops {
         if (count) {
             carried.erase(count->counter);
             record.begin = count->begin;
-            for (const int variable : scalar_reads(count->begin))
+            for (const int variable : variables_in({count->begin}))
                 if (assignments_[variable] > 0) {
                     const int kept_begin = out_.add_variable("begin", DType::int64);
                     out.push_back(Statement::assign(kept_begin, count->begin, loop.line));
@@ -213,16 +215,10 @@ class Reverser : private LoggedLoops {
         out.push_back(std::move(copy));
     }
 
-    static std::set<int> scalar_reads(const Expr& value) {
-        std::set<int> found;
-        for (const Expr& expr : scalar::topological_order({value}))
-            if (expr.op() == Op::argument) found.insert(expr.index());
-        return found;
-    }
-
     // ----- the backward sweep
 
-    void contribute(int variable, const Expr& value, Block& out, Zeros& zeros, int line) {
+    void contribute(int variable, const Expr& value, Block& out, Zeros& zeros,
+                    const SourceLine& line) {
         const auto found = adjoints_.find(variable);
         if (found == adjoints_.end() || !value) return;
         const bool is_zero = zeros.contains(found->second);
@@ -254,7 +250,7 @@ class Reverser : private LoggedLoops {
                            statement.line);
     }
 
-    void restore(int variable, int saved, Block& out, int line) const {
+    void restore(int variable, int saved, Block& out, const SourceLine& line) const {
         if (saved >= 0)
             out.push_back(
                 Statement::assign(variable, out_.variable(static_cast<size_t>(saved)), line));
@@ -300,7 +296,7 @@ class Reverser : private LoggedLoops {
         const Expr& value = statement.values[0];
         const auto own = adjoints_.find(variable);
         const bool has_gradient = own != adjoints_.end() && !zeros.contains(own->second);
-        const bool reads_itself = scalar_reads(value).contains(variable);
+        const bool reads_itself = variables_in({value}).contains(variable);
         if (reads_itself) restore(variable, record.saved, out, statement.line);
         if (has_gradient) {
             const Expr g = adjoint(variable);
@@ -346,13 +342,13 @@ class Reverser : private LoggedLoops {
         for (const Statement* statement : all_statements(block)) {
             if (is_adjoint_.contains(statement->variable)) found.insert(statement->variable);
             for (const Expr& value : statement->values)
-                for (const int variable : scalar_reads(value))
+                for (const int variable : variables_in({value}))
                     if (is_adjoint_.contains(variable)) found.insert(variable);
         }
         return found;
     }
 
-    void clear(int variable, Block& out, int line) const {
+    void clear(int variable, Block& out, const SourceLine& line) const {
         const DType dtype = out_.variables[static_cast<size_t>(variable)].dtype;
         out.push_back(Statement::assign(variable, zero(dtype), line));
     }

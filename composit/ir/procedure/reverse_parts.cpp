@@ -235,7 +235,7 @@ bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
 }
 
 Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,
-                       Block body, int line) {
+                       Block body, const SourceLine& line) {
     const Expr here = procedure.variable(static_cast<size_t>(count.counter));
     const bool is_up = count.step > 0;
     Expr last = is_up ? one_less(count.end) : one_more(count.end);

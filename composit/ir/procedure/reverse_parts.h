@@ -51,6 +51,6 @@ bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
 // The loop that runs `body` for each number of the count, from the last to the first, if it began
 // at `begin`.
 Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,
-                       Block body, int line);
+                       Block body, const SourceLine& line);
 
 }  // namespace composit::ir::procedure

@@ -106,7 +106,8 @@ void ReverseSetup::end_early_returns() {
     p_.variables = out_.variables;
 }
 
-int ReverseSetup::copy_of(int variable, const std::string& suffix, Block& out, int line) {
+int ReverseSetup::copy_of(int variable, const std::string& suffix, Block& out,
+                          const SourceLine& line) {
     const Variable own = out_.variables[static_cast<size_t>(variable)];
     const int made = out_.add_variable(own.name + suffix, own.dtype);
     out.push_back(Statement::assign(made, out_.variable(static_cast<size_t>(variable)), line));

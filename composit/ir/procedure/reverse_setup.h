@@ -24,7 +24,7 @@ class ReverseSetup {
     // Returns become assignments to variables of the results, behind which nothing follows.
     void end_early_returns();
     // A new variable that has the value of one.
-    int copy_of(int variable, const std::string& suffix, Block& out, int line);
+    int copy_of(int variable, const std::string& suffix, Block& out, const SourceLine& line);
     [[noreturn]] void refuse(const Statement& statement, const std::string& why) const;
     void add_adjoints();
     void add_array_adjoint(int number);

@@ -119,7 +119,7 @@ class RowsTogether {
 
     Block together(const Statement& loop) {
         const auto count = count_of(loop);
-        const int line = loop.line;
+        const SourceLine line = loop.line;
         const int behind = p_.add_variable("behind", DType::int64);
         const Expr from = p_.variable(static_cast<size_t>(behind));
         const Expr trips =

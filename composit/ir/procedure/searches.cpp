@@ -51,7 +51,7 @@ class SearchMover {
                 side.insert(side.begin(), behind.begin(), behind.end());
                 out.push_back(std::move(next));
             } else {
-                const int line = behind[0].line;
+                const SourceLine line = behind[0].line;
                 out.push_back(Statement::branch(flag, std::move(behind), {}, line));
             }
         }

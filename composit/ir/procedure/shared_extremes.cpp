@@ -196,7 +196,7 @@ class Sharer {
 
     // Writes the values to an array, from which the other loop reads them.
     Expr keep(const Nest& nest, const Variable& own, Block& kept, Block& read_again, Block& out) {
-        const int line = nest.last->line;
+        const SourceLine line = nest.last->line;
         ArrayVariable like;
         like.dtype = own.dtype;
         std::vector<Expr> place;

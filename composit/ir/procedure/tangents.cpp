@@ -69,6 +69,7 @@ class Carrier {
                 }
         out_.body = carried(procedure_.body);
         out_.body.insert(out_.body.begin(), starts.begin(), starts.end());
+        set_sweep(out_.body, Sweep::tangent);
     }
 
     // Of the procedure's arrays; -1: an array has none.

@@ -226,6 +226,8 @@ class Tidier {
                 continue;
             std::vector<Expr> by = all_variables(p_);
             by[static_cast<size_t>(variable)] = block[i].values[0];
+            // What is nothing but the value is of the call that made it.
+            if (is_copy(next)) next.line.call = block[i].line.call;
             next.values = scalar::substitute(next.values, by);
             block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
             i -= i > 0 ? 2 : 1;

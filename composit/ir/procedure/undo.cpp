@@ -15,7 +15,7 @@ Expr read(const Procedure& procedure, int variable) {
     return procedure.variable(static_cast<size_t>(variable));
 }
 
-Statement fill_with_zeros(Procedure& procedure, int array, int line) {
+Statement fill_with_zeros(Procedure& procedure, int array, const SourceLine& line) {
     const ArrayVariable known = procedure.arrays[static_cast<size_t>(array)];
     const int at = procedure.add_variable("k", DType::int64);
     const Expr here = read(procedure, at);
@@ -118,7 +118,8 @@ void note_old_element(Procedure& procedure, const Statement& write, const Undo& 
         Statement::assign(undo.count, read(procedure, undo.count) + integer(1), write.line));
 }
 
-void take_back(Procedure& procedure, const Undos& undos, const Expr& place, int line, Block& out) {
+void take_back(Procedure& procedure, const Undos& undos, const Expr& place, const SourceLine& line,
+               Block& out) {
     for (const auto& [array, undo] : undos) {
         const DType dtype = procedure.arrays[static_cast<size_t>(array)].dtype;
         const int last = procedure.add_variable("last", DType::int64),

@@ -41,7 +41,8 @@ int old_element(Procedure& procedure, const Statement& write, Block& out);
 void note_old_element(Procedure& procedure, const Statement& write, const Undo& undo, Block& out);
 
 // What was noted since the iteration at this place of the tape began is taken back.
-void take_back(Procedure& procedure, const Undos& undos, const Expr& place, int line, Block& out);
+void take_back(Procedure& procedure, const Undos& undos, const Expr& place, const SourceLine& line,
+               Block& out);
 
 // Without stores that the block overwrites before anything reads them, and without those of what an
 // element holds anyway.

@@ -77,7 +77,7 @@ class VariedOperands {
         if (!count || (count->step != 1 && count->step != -1)) return {};
         Block before, loads;
         for (const Expr& operand : fixed_operands(loop)) {
-            const int line = loop.line;
+            const SourceLine line = loop.line;
             const auto variable = [&](const char* name, DType dtype) {
                 const int made = p_.add_variable(name, dtype);
                 return std::pair(made, p_.variable(static_cast<size_t>(made)));

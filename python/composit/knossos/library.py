@@ -291,7 +291,8 @@ LIBRARY: dict[Any, Text] = {
 class LibrarySource(Source):
     """The text of a function of this file, all of which stands in the line of the call."""
 
-    def __init__(self, text: Source, around: Source, call: ast.Call) -> None:
+    def __init__(self, text: Source, around: Source, call: ast.Call, called: str) -> None:
+        self.called = called  # the name by which it is called
         self.function, self.defaults, self.documentation = text.function, {}, ""
         self.name, self.path, self.file = around.name, around.path, around.file
         self.line = call.lineno

@@ -13,7 +13,7 @@ using c_family::PrintedLine;
 using Lines = std::vector<PrintedLine>;
 
 std::string text_of(const Lines& lines) {
-    return c_family::printed(c_family::gathered(lines), "k.py");
+    return c_family::printed(c_family::gathered(lines, false), "k.py");
 }
 
 TEST(ProcedureLines, DeclarationsOfOneLineOfTheSourceStandTogether) {
@@ -25,6 +25,74 @@ TEST(ProcedureLines, DeclarationsOfOneLineOfTheSourceStandTogether) {
               "const double d = a;  // k.py:4\n");
     EXPECT_EQ(text_of({{0, "const double a = x;", 3}, {0, "const double b = y;", 3}}),
               "const double a = x, b = y;  // k.py:3\n");
+}
+
+std::string derived(const Lines& lines) {
+    return c_family::printed(c_family::gathered(lines, true), "k.py");
+}
+
+TEST(ProcedureLines, DerivativesDeclareTogetherWhatStandsTogether) {
+    EXPECT_EQ(derived({{0, "const double a = x;", 3}, {0, "const double b = a * a;", 4}}),
+              "const double a = x, b = a * a;  // k.py:3\n");
+    // What is stored as well stays alone.
+    EXPECT_EQ(derived({{0, "const double a = y[i] = x;", 3}, {0, "const double b = a;", 4}}),
+              "const double a = y[i] = x;  // k.py:3\nconst double b = a;  // k.py:4\n");
+}
+
+TEST(ProcedureLines, DerivativesDeclareZerosWithEarlierOnes) {
+    EXPECT_EQ(derived({{0, "double a = 0.0;", 3},
+                       {0, "f(a);", 3},
+                       {0, "double b = 0.0;", 4},
+                       {0, "std::vector<double> x(n);", 4},
+                       {0, "f(b);", 4},
+                       {0, "std::vector<double> y(n * n);", 4},
+                       {0, "std::vector<double> z(m), w(x, x + n);", 4}}),
+              "double a = 0.0, b = 0.0;  // k.py:3\nf(a);\n"
+              "std::vector<double> x(n), y(n * n);  // k.py:4\nf(b);\n"
+              "std::vector<double> z(m), w(x, x + n);\n");
+    // Not with those of another block.
+    EXPECT_EQ(derived({{0, "if (c) {", 3},
+                       {1, "double a = 0.0;", 3},
+                       {1, "f(a);", 3},
+                       {0, "} else {", 3},
+                       {1, "double b = 0.0;", 3},
+                       {1, "f(b);", 3},
+                       {0, "}"}}),
+              "if (c) {  // k.py:3\n    double a = 0.0;\n    f(a);\n} else {\n"
+              "    double b = 0.0;\n    f(b);\n}\n");
+}
+
+TEST(ProcedureLines, NeighbouringElementsAreSetAtOnce) {
+    EXPECT_EQ(text_of({{0, "x[0] = a;", 3}, {0, "x[1] = b;", 3}, {0, "x[2] = c;", 3}}),
+              "set_elements(&x[0], {a, b, c});  // k.py:3\n");
+    EXPECT_EQ(
+        text_of(
+            {{0, "x[i * 3 + 2] += a;", 3}, {0, "x[i * 3 + 1] += b;", 3}, {0, "x[i * 3] += c;", 3}}),
+        "add_elements(&x[i * 3], {c, b, a});  // k.py:3\n");
+    // What reads or empties an element before, and other elements, stay.
+    for (const char* const last : {"x[2] = x[0];", "x[3] = c;", "x[i] = c;", "x[1] = c;"})
+        EXPECT_EQ(text_of({{0, "x[0] = a;", 3}, {0, "x[1] = b;", 3}, {0, last, 3}}),
+                  std::string("x[0] = a;  // k.py:3\nx[1] = b;\n") + last + "\n");
+    EXPECT_EQ(text_of({{0, "x[2] = taken(y[0]);", 3}, {0, "x[1] = b;", 3}, {0, "x[0] = c;", 3}}),
+              "x[2] = taken(y[0]);  // k.py:3\nx[1] = b;\nx[0] = c;\n");
+}
+
+TEST(ProcedureLines, LoopsOfLoopsHaveNoBraces) {
+    EXPECT_EQ(text_of({{0, "for (; i < n; ++i) {", 1},
+                       {1, "for (; j < m; ++j) {", 2},
+                       {2, "f(i);", 3},
+                       {2, "g(j);", 3},
+                       {1, "}"},
+                       {0, "}"}}),
+              "for (; i < n; ++i)  // k.py:1\n    for (; j < m; ++j) {  // k.py:2\n"
+              "        f(i);  // k.py:3\n        g(j);\n    }\n");
+    // An `else` within might be of the branch around.
+    const Lines chosen = {{0, "if (c) {", 1}, {1, "for (; j < m; ++j) {", 1},
+                          {2, "if (d) {", 1}, {3, "f(j);", 1},
+                          {2, "} else {", 1}, {3, "g(j);", 1},
+                          {2, "}", 1},        {1, "}", 1},
+                          {0, "}", 1}};
+    EXPECT_TRUE(text_of(chosen).ends_with("}\n}\n")) << text_of(chosen);
 }
 
 TEST(ProcedureLines, NoLineBecomesTooLong) {

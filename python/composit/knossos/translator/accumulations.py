@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit.knossos.translator.arrays import Array, Index
+from composit.knossos.translator.arrays import Array, Index, Stored
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.elements import Elements
 from composit.knossos.translator.reductions import Reductions
@@ -109,6 +109,9 @@ class Accumulations:
             sizes = self.elements.of_function(np.absolute, [x])
             axes = [] if axis is None else [axis]
             return self.reductions.call(np.sum if ord == 1 else np.max, [sizes, *axes])
+        if isinstance(x, Stored) and (axis is None or len(x.shape) == 1):
+            with self.code.of_library("norm"):
+                return self.code.held(self._norm(list(x.shape), x.at), "norm")
         if axis is None or len(x.shape) == 1:
             return self._norm(list(x.shape), x.at)
         place = self.reductions.literal_axis(axis, len(x.shape))

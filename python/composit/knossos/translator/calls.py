@@ -188,7 +188,8 @@ class Calls:
         if text.for_derivatives is not None:
             self.found.has_texts_for_derivatives = True
             used = text.for_derivatives if self.found.for_derivatives else used
-        source = library.LibrarySource(source_of(used), self.scope.source, node)
+        called = name.rpartition(".")[2]
+        source = library.LibrarySource(source_of(used), self.scope.source, node, called)
         made = self.inlining.inlined(node, source, arguments)
         if text.gives_list:
             made.is_list = 1

@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import composit._core as _core
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.source import shown
@@ -72,6 +73,15 @@ class Code:
             yield
         finally:
             self.out = before
+
+    @contextlib.contextmanager
+    def of_library(self, name: str) -> Iterator[None]:
+        """Statements are those of one call of a function of the library, within."""
+        with self.emitting([]) as out:
+            self.certain.append(out)
+            yield
+        _core.procedure.join_call(out, name, True)
+        self.add(*out)
 
     def add(self, *statements: Any) -> None:
         self.out.extend(statements)

@@ -122,7 +122,7 @@ class Inlining:
         self.stack.count_of_calls += 1
         names = self._renamed(source)
         if self.scope.is_in_library[-1]:  # which calls another of its functions
-            source = LibrarySource(source, self.scope.source, node)
+            source = LibrarySource(source, self.scope.source, node, source.tree.name)
         tree = _Renaming(names).of_function(copy.deepcopy(source.tree))
         if appended_in(source.tree.body):
             self.scope.appended |= appended_in(tree.body)
@@ -154,6 +154,9 @@ class Inlining:
         self.code.line = line
         # Its own arrays have no names outside.
         self.sharing.fresh |= set(range(first, len(self.code.arrays)))
+        is_of_library = isinstance(source, LibrarySource)
+        name = source.called if isinstance(source, LibrarySource) else source.tree.name
+        _core.procedure.join_call(out, name, is_of_library)
         return self._value_of(source, frame, out)
 
     def _bound(self, node: ast.Call, tree: ast.FunctionDef, arguments: list[Any]) -> dict[str, Any]:

@@ -97,8 +97,12 @@ class Reductions:
                     f"{function.__name__} of an array of {len(array.shape)} axes",
                     f"Write np.{function.__name__}.",
                 )
-            plain = array if isinstance(array, Stored) else None
-            return self.fold(function, array.kind, list(array.shape), array.at, plain)
+            has_own_word = function in (builtins.max, builtins.min)  # which says all of it
+            if not isinstance(array, Stored) or has_own_word:
+                plain = array if isinstance(array, Stored) else None
+                return self.fold(function, array.kind, list(array.shape), array.at, plain)
+            with self.code.of_library(function.__name__):
+                return self.fold(function, array.kind, list(array.shape), array.at, array)
         axis = self.literal_axis(axis, len(array.shape))
         rest = array.shape[:axis] + array.shape[axis + 1 :]
         extent = array.shape[axis]

@@ -1,0 +1,138 @@
+// Writes the body of a procedure as C++: where variables are declared, statements, marks.
+#pragma once
+
+#include "composit/backends/c_family/called_functions.h"
+#include "composit/backends/c_family/called_parts.h"
+#include "composit/backends/c_family/procedure_elements.h"
+#include "composit/backends/c_family/procedure_extents.h"
+#include "composit/backends/c_family/procedure_idioms.h"
+#include "composit/backends/c_family/procedure_lines.h"
+#include "composit/backends/c_family/procedure_logs.h"
+#include "composit/backends/c_family/procedure_roundings.h"
+#include "composit/backends/c_family/procedure_runs.h"
+#include "composit/backends/c_family/procedure_variables.h"
+#include "composit/backends/c_family/scoped_names.h"
+#include "composit/backends/c_family/taken_names.h"
+#include "composit/ir/procedure/procedure.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+// How a procedure is written.
+struct Writing {
+    bool asks = false;  // its loops ask whether they are to stop
+    // The call that all of it is of, and what is known around it; null: it is of no call.
+    const ir::procedure::InlinedCall* within = nullptr;
+    const KnownAround* known = nullptr;
+};
+
+class ProcedureWriter {
+  public:
+    ProcedureWriter(const ir::procedure::Procedure& procedure, CalledFunctions& called,
+                    const Writing& writing);
+
+    // The text between the braces.
+    std::string run();
+    const std::vector<std::string>& arrays() const { return arrays_; }
+    const std::vector<std::string>& names() const { return names_; }
+
+  private:
+    using Block = ir::procedure::Block;
+    using Statement = ir::procedure::Statement;
+    using Expr = ir::scalar::Expr;
+
+    std::string name_of(const std::string& wanted, size_t place);
+    const ir::procedure::Variable& variable(int number) const {
+        return procedure_.variables[static_cast<size_t>(number)];
+    }
+    const std::string& name(int number) const { return names_[static_cast<size_t>(number)]; }
+    void line(const std::string& text, int source_line = 0) {
+        lines_.push_back({indent_, text, source_line});
+    }
+    // Values as texts; what they share or is long comes before, as constants.
+    std::vector<std::string> values(const std::vector<Expr>& given,
+                                    std::vector<std::string>& before);
+    bool is_declared_by(const Block& block, size_t index, int number) const;
+    // What cannot be declared where it is assigned is declared before the statement.
+    void declare(const Block& block, size_t index);
+    void declare_arrays(const Block& block, size_t index);
+    std::set<int> reads(const Statement& statement) const { return homes_.reads(statement); }
+    int counter_of(const Block& block, size_t index) const {
+        return homes_.counter_of(block, index);
+    }
+
+    void print_block(const Block& block);
+    void print_inner(const Block& block);
+    void print_nameless(const Statement& statement);
+    void print_dot(const Block& block, size_t i, const Dot& dot);
+    void print_extreme(const Block& block, size_t i, const Extreme& extreme);
+    void print_multiples(const Multiples& made);
+    void print_index(const Block& block, size_t i, const PrintedIndex& index);
+    void print_exchange(const Block& block, size_t i);
+    void print_statement(const Block& block, size_t index);
+    void print_element(const Block& block, size_t index);
+    void print_write(const Statement& statement);
+    void print_allocation(const Block& block, size_t index);
+    void print_branch(const Statement& statement, bool is_continued);
+    // `else if`: a branch alone, that needs nothing before its condition.
+    bool is_chain(const Block& block);
+    // Two loops through neighbouring axes, as one.
+    bool print_nest(const Block& block, size_t index);
+    void print_loop(const Block& block, size_t index);
+
+    // The statements at a place that a function says; null: they are written where they stand.
+    const CalledPart* part_at(const Block& block, size_t index) const;
+    bool is_moved(const Statement& statement) const;
+    void print_call(const CalledPart& part);
+
+    // A variable that is assigned, with its type where this declares it; a constant, if it is
+    // assigned in as many statements.
+    std::string target_of(const Block& block, size_t index, int assignments = 1) const;
+    const std::string& array(const Statement& statement) const {
+        return arrays_[static_cast<size_t>(statement.array)];
+    }
+    std::string integer(const Expr& value, std::vector<std::string>& before) const {
+        return elements_.integer(value, before);
+    }
+    std::string element(const Statement& statement, std::vector<std::string>& before);
+    std::string count_of(size_t array);
+    // "std::vector<double> t", "double t[6]"; with its size, where that is known.
+    std::string array_declaration(size_t array, bool with_size);
+    bool is_declaration(const Block& block, size_t index, size_t array) const;
+
+    const ir::procedure::Procedure& procedure_;
+    CalledFunctions& called_;
+    const Writing writing_;
+    Homes homes_;
+    const ProcedureRoundings roundings_;
+    std::set<const Statement*> sums_in_order_;
+    TakenNames taken_;
+    std::vector<std::string> names_, arrays_;
+    std::string turns_;  // counts iterations; empty: no loop asks
+    Elements elements_{procedure_, names_, arrays_, taken_};
+    LoggedText logs_{procedure_, homes_, elements_, arrays_, taken_};
+    ScopedNames scoped_{taken_};
+    const Naturals naturals_;
+    std::set<size_t> hoisted_;
+    std::map<int, int> nameless_;  // variables that stand where they are read
+    std::vector<std::unique_ptr<CalledPart>> parts_;
+    std::vector<PrintedLine> lines_;
+    size_t indent_ = 1;
+};
+
+// A function that a procedure calls in place of a part of it.
+struct PrintedFunction {
+    std::string name;
+    std::vector<int> arguments;  // those that the text reads, as in CalledPart
+};
+// How it looks to who asks whether there are several of it; `called` stays as it is.
+PartText text_of(const CalledPart& part, CalledFunctions called, bool asks);
+PrintedFunction print_function_of(const CalledPart& part, bool asks, CalledFunctions& called);
+
+}  // namespace composit::c_family
