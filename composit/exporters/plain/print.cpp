@@ -40,9 +40,14 @@ constexpr const char* exactness =
 // Whether something is compared with itself, which compilers warn of: "x > x", but not "x != x"
 // where that asks for NaN.
 bool compares_with_itself(const std::string& code) {
-    const auto may_be_nan = [&](const std::string& name) {
-        return code.find("float " + name) != std::string::npos ||
-               code.find("double " + name) != std::string::npos;
+    // By the declaration before `at`.
+    const auto may_be_nan = [&](const std::string& name, size_t at) {
+        const auto last = [&](const char* type) {
+            const size_t place = code.rfind(type + name, at);
+            return place == std::string::npos ? 0 : place + 1;
+        };
+        return std::max(last("float "), last("double ")) >
+               std::max({last("_t "), last("bool "), last("int ")});
     };
     for (const std::string sign : {" < ", " > ", " <= ", " >= ", " == ", " != "})
         for (size_t at = 0; (at = code.find(sign, at)) != std::string::npos; at += sign.size()) {
@@ -50,8 +55,7 @@ bool compares_with_itself(const std::string& code) {
             const size_t end = at + sign.size() + size;
             if (code.compare(at + sign.size(), size, code, begin, size) == 0 &&
                 (end >= code.size() || !ascii::is_of_word(code[end])) &&
-                (sign[2] == ' ' || sign[1] == '<' || sign[1] == '>' ||
-                 !may_be_nan(code.substr(begin, size))))
+                (sign[1] == '<' || sign[1] == '>' || !may_be_nan(code.substr(begin, size), begin)))
                 return true;
         }
     return false;
