@@ -210,6 +210,15 @@ void bind_kernel(nb::module_& module) {
         .def_ro("outputs", &Program::outputs)
         .def_ro("kernels", &Program::kernels)
         .def_ro("arena_bytes", &Program::arena_bytes)
+        .def_prop_ro(
+            "bytes_moved",
+            [](const Program& self) {
+                double bytes = 0;
+                for (const Kernel& kernel : self.kernels)
+                    bytes += kernel::bytes_moved(kernel, self);
+                return bytes;
+            },
+            "What the kernels read and write, each array once for each kernel.")
         .def_ro("graph_text", &Program::graph_text)
         .def("__str__", [](const Program& self) { return kernel::print(self); });
 }

@@ -178,7 +178,8 @@ ComputedValues compute_values(const std::vector<Expr>& values, const std::vector
         // With several results, one may be stored before the next is computed, in place. And a load
         // that a choice may leave out is a conditional one: g++ 12 gives it the condition of
         // another element where it unrolls the loop (-O3 -mavx2).
-        if (count > 1 || (count > 0 && values.size() > 1) || left_out.contains(number)) {
+        if (count > 1 || (count > 0 && values.size() > 1 && each.may_change) ||
+            left_out.contains(number)) {
             argument = inner.claim(each.wish);
             computed.lines.push_back(
                 text("const ", type_name(each.dtype), " ", argument, " = ", each.text, ";"));
@@ -186,6 +187,12 @@ ComputedValues compute_values(const std::vector<Expr>& values, const std::vector
         arguments.push_back(argument);
     }
     Statements statements = print_statements(values, arguments, inner.taken(), nullptr, spelling);
+    // Both branches of a choice may be one value, which is no choice.
+    std::erase_if(computed.lines, [&](const std::string& line) {
+        const size_t end = line.find(" = "), begin = line.rfind(' ', end - 1) + 1;
+        const std::string name = line.substr(begin, end - begin);
+        return !c_family::uses(statements.lines, name) && !c_family::uses(statements.results, name);
+    });
     computed.lines.insert(computed.lines.end(), statements.lines.begin(), statements.lines.end());
     computed.results = std::move(statements.results);
     computed.names = std::move(inner);

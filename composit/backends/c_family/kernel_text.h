@@ -33,6 +33,7 @@ class Lines {
 struct ValueRead {
     std::string wish, text;
     ir::DType dtype;
+    bool may_change = true;  // when a result is stored
 };
 // Statements that compute `values`, the texts of the results, and the names of the block around.
 struct ComputedValues {

@@ -23,7 +23,9 @@ constexpr int64_t most_local = 1024;      // bytes of a function's variables
 bool can_join(const Kernel& kernel) {
     return std::holds_alternative<ir::kernel::Map>(kernel.body) ||
            std::holds_alternative<ir::kernel::Reduce>(kernel.body) ||
-           std::holds_alternative<ir::kernel::Scan>(kernel.body);
+           std::holds_alternative<ir::kernel::Scan>(kernel.body) ||
+           std::holds_alternative<ir::kernel::Gather>(kernel.body) ||
+           std::holds_alternative<ir::kernel::Scatter>(kernel.body);
 }
 
 std::set<int> touched_by(const Kernel& kernel) {
@@ -32,6 +34,52 @@ std::set<int> touched_by(const Kernel& kernel) {
          {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
         result.insert(buffers.begin(), buffers.end());
     return result;
+}
+
+// Loops write their counters.
+void count_loops(const Kernel& kernel, std::map<int, int>& touches) {
+    const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body);
+    if (repeat == nullptr) return;
+    ++touches[repeat->counter.buffer];
+    for (const Kernel& each : repeat->kernels) count_loops(each, touches);
+}
+
+// Whether `kernel` reads little, in a temporary, that `before` writes.
+bool hands_on_little(const Kernel& before, const Kernel& kernel, const Program& program) {
+    const std::vector<int> read = ir::kernel::buffers_read(kernel);
+    for (const int b : ir::kernel::buffers_written(before)) {
+        const ir::kernel::Buffer& buffer = program.buffers[static_cast<size_t>(b)];
+        if (buffer.kind == BufferKind::temporary && buffer.bytes <= most_passed_on &&
+            std::find(read.begin(), read.end(), b) != read.end())
+            return true;
+    }
+    return false;
+}
+
+// Whether one of two kernels writes what the other touches.
+bool depend(const Kernel& one, const Kernel& other) {
+    const auto meets = [](const Kernel& writer, const Kernel& user) {
+        const std::set<int> touched = touched_by(user);
+        const std::vector<int> written = ir::kernel::buffers_written(writer);
+        return std::any_of(written.begin(), written.end(),
+                           [&](int b) { return touched.contains(b); });
+    };
+    return meets(one, other) || meets(other, one);
+}
+
+void move_users(std::vector<Kernel>& kernels, const Program& program) {
+    for (size_t k = 0; k < kernels.size(); ++k) {
+        if (auto* repeat = std::get_if<ir::kernel::Repeat>(&kernels[k].body))
+            move_users(repeat->kernels, program);
+        if (!can_join(kernels[k])) continue;
+        size_t place = k;
+        while (place > 0 && !depend(kernels[place - 1], kernels[k])) --place;
+        if (place == k || place == 0 || !can_join(kernels[place - 1]) ||
+            !hands_on_little(kernels[place - 1], kernels[k], program))
+            continue;
+        const auto at = [&](size_t i) { return kernels.begin() + static_cast<std::ptrdiff_t>(i); };
+        std::rotate(at(place), at(k), at(k + 1));
+    }
 }
 
 std::string word_of(const Expr& value) {
@@ -73,12 +121,19 @@ std::string replaced(std::string text, const std::string& word, const std::strin
 
 }  // namespace
 
+Program with_users_near(Program program) {
+    move_users(program.kernels, program);
+    return program;
+}
+
 std::vector<Group> groups_of(const std::vector<const Kernel*>& kernels, const Program& program) {
-    std::map<int, int> touches;  // kernels of the program that do, however deep
-    for (const Kernel& kernel : program.kernels)
+    std::map<int, int> touches;  // kernels of the program that do, however deep, and loops
+    for (const Kernel& kernel : program.kernels) {
         ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
             for (const int b : touched_by(step)) ++touches[b];
         });
+        count_loops(kernel, touches);
+    }
     const auto buffer_of = [&](int b) -> const ir::kernel::Buffer& {
         return program.buffers[static_cast<size_t>(b)];
     };
@@ -128,6 +183,7 @@ std::string word_for(const Kernel& kernel, int buffer) {
             if (outputs[j].buffer == buffer) return word_of_sums(word_of(values[j]));
         return std::string();
     };
+    if (kernel.comment == "transpose") return "transposed";
     if (const auto* map = std::get_if<ir::kernel::Map>(&kernel.body))
         return of_map(map->values, map->outputs);
     if (const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body)) {
@@ -150,6 +206,7 @@ std::string word_for(const Kernel& kernel, int buffer) {
 }
 
 std::string function_name(const Group& group) {
+    if (group.kernels.size() == 1 && group.kernels[0]->comment == "transpose") return "transpose";
     if (group.kernels.size() == 1)
         return without_number(replaced(group.kernels[0]->name, "contract", "product"));
     std::vector<std::string> words;

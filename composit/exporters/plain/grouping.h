@@ -15,6 +15,9 @@ struct Group {
     std::vector<const ir::kernel::Kernel*> kernels;
     std::vector<int> locals;  // temporaries that nothing else touches
 };
+// The program with kernels moved up to those that hand on little to them, so that they are one
+// function: past kernels that neither read nor write what they do. No bit changes.
+ir::kernel::Program with_users_near(ir::kernel::Program program);
 std::vector<Group> groups_of(const std::vector<const ir::kernel::Kernel*>& kernels,
                              const ir::kernel::Program& program);
 

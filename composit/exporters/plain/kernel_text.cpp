@@ -148,7 +148,8 @@ c_family::ComputedValues KernelText::compute(
     for (const Access& input : inputs) {
         const bool is_position = input.buffer == Access::position;
         read.push_back({is_position ? "position" : parameter(input.buffer).name + "_value",
-                        element(input, loops, indices), input.dtype});
+                        element(input, loops, indices), input.dtype,
+                        !is_position && parameter(input.buffer).is_written});
     }
     return c_family::compute_values(values, read, names, spelling());
 }

@@ -59,7 +59,10 @@ Memory::Memory(const ir::kernel::Program& program, const std::vector<std::string
     }
     for (Slot& slot : slots_) std::sort(slot.buffers.begin(), slot.buffers.end());
     std::stable_sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) {
-        return a.alignment != b.alignment ? a.alignment > b.alignment : a.buffers < b.buffers;
+        const bool is_alone = a.buffers.size() == 1;
+        return a.alignment != b.alignment            ? a.alignment > b.alignment
+               : is_alone != (b.buffers.size() == 1) ? !is_alone
+                                                     : a.buffers < b.buffers;
     });
     int shared = 0;
     for (const Slot& slot : slots_) {
@@ -71,10 +74,23 @@ Memory::Memory(const ir::kernel::Program& program, const std::vector<std::string
     bytes_ = rounded(bytes_, alignment_);
 }
 
-std::string Memory::member(int number) const {
-    const auto b = static_cast<size_t>(number);
-    return text(c_family::type_name(program_.buffers[b].dtype), " ", names_[b],
-                extents_text(program_.buffers[b].shape), ";");
+// "float a[16], b[4];", a type's arrays together, with `between` the types.
+std::string Memory::members_of(const std::vector<int>& buffers, const std::string& between) const {
+    std::vector<std::pair<std::string, std::vector<std::string>>> of_types;
+    for (const int number : buffers) {
+        const auto b = static_cast<size_t>(number);
+        const std::string type = c_family::type_name(program_.buffers[b].dtype);
+        const std::string array = names_[b] + extents_text(program_.buffers[b].shape);
+        const auto known = std::find_if(of_types.begin(), of_types.end(),
+                                        [&](const auto& each) { return each.first == type; });
+        if (known != of_types.end())
+            known->second.push_back(array);
+        else
+            of_types.push_back({type, {array}});
+    }
+    std::vector<std::string> result;
+    for (const auto& [type, arrays] : of_types) result.push_back(type + " " + join(arrays) + ";");
+    return join(result, between);
 }
 
 bool Memory::has_unions() const {
@@ -85,22 +101,29 @@ bool Memory::has_unions() const {
 std::vector<std::string> Memory::variables() const {
     std::vector<std::string> result;
     for (const Slot& slot : slots_)
-        for (const int b : slot.buffers) result.push_back("static " + member(b));
+        for (const int b : slot.buffers) result.push_back("static " + members_of({b}, ""));
     return result;
 }
 
 std::string Memory::members(const std::string& margin) const {
     std::string result = "{\n";
+    std::vector<int> alone;  // neighbours that share with none
+    const auto add_alone = [&] {
+        if (!alone.empty())
+            result += margin + "    " + members_of(alone, "\n" + margin + "    ") + "\n";
+        alone.clear();
+    };
     int shared = 0;
     for (const Slot& slot : slots_) {
         if (slot.buffers.size() == 1) {
-            result += margin + "    " + member(slot.buffers[0]) + "\n";
+            alone.push_back(slot.buffers[0]);
             continue;
         }
-        result += margin + "    union {\n";
-        for (const int b : slot.buffers) result += margin + "        " + member(b) + "\n";
-        result += text(margin, "    } shared_", ++shared, ";\n");
+        add_alone();
+        result += text(margin, "    union { ", members_of(slot.buffers, " "), " } shared_",
+                       ++shared, ";\n");
     }
+    add_alone();
     return result + margin + "}";
 }
 

@@ -36,7 +36,7 @@ class Memory {
         int64_t bytes = 0, alignment = 1;
     };
 
-    std::string member(int buffer) const;
+    std::string members_of(const std::vector<int>& buffers, const std::string& between) const;
 
     const ir::kernel::Program& program_;
     const std::vector<std::string>& names_;

@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/kernel_printer.h"
 #include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -35,6 +36,30 @@ constexpr const char* exactness =
 #pragma GCC optimize("no-trapping-math,fp-contract=off")
 #endif
 )";
+
+// Whether something is compared with itself, which compilers warn of: "x > x", but not "x != x"
+// where that asks for NaN.
+bool compares_with_itself(const std::string& code) {
+    // By the declaration before `at`.
+    const auto may_be_nan = [&](const std::string& name, size_t at) {
+        const auto last = [&](const char* type) {
+            const size_t place = code.rfind(type + name, at);
+            return place == std::string::npos ? 0 : place + 1;
+        };
+        return std::max(last("float "), last("double ")) >
+               std::max({last("_t "), last("bool "), last("int ")});
+    };
+    for (const std::string sign : {" < ", " > ", " <= ", " >= ", " == ", " != "})
+        for (size_t at = 0; (at = code.find(sign, at)) != std::string::npos; at += sign.size()) {
+            const size_t begin = code.find_last_of(" (\n", at - 1) + 1, size = at - begin;
+            const size_t end = at + sign.size() + size;
+            if (code.compare(at + sign.size(), size, code, begin, size) == 0 &&
+                (end >= code.size() || !ascii::is_of_word(code[end])) &&
+                (sign[1] == '<' || sign[1] == '>' || !may_be_nan(code.substr(begin, size), begin)))
+                return true;
+        }
+    return false;
+}
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -182,8 +207,11 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     source += text("#include \"", header_name(program), "\"\n");
     if (!is_cpp(program) && c_family::has_word(constants + structs + called, "bool"))
         source += "#include <stdbool.h>\n";
-    if (c_family::has_word(calls, "memcpy")) source += "#include <string.h>\n";
+    if (c_family::has_word(calls, "memcpy") || c_family::has_word(kernels, "memset"))
+        source += "#include <string.h>\n";
     source += exactness;
+    if (compares_with_itself(kernels))
+        source += "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n";
     source += is_cpp(program) ? text("namespace ", program.name(), " {\n") : "\n";
     std::vector<NamedText> files;
     const bool is_apart =

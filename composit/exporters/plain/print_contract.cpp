@@ -68,15 +68,24 @@ struct ContractLoops {
     }
 
     // The loop whose sums lie side by side: where one operand and the output do, and the other
-    // operand stays; where only an operand does; none.
+    // operand stays; where only an operand does, if that is longer than a vector and the output
+    // does not fill one; none.
     std::optional<size_t> side_by_side() const {
+        constexpr int64_t vector = 8;
         std::optional<size_t> found;
         for (size_t d = 0; d < outer.size(); ++d) {
             const bool runs = (left.strides[d] == 1 && right.strides[d] == 0) ||
                               (left.strides[d] == 0 && right.strides[d] == 1);
             if (!runs || outer[d] < 2) continue;
-            if (output.strides[d] == 1) return d;
-            if (!found || outer[d] > outer[*found]) found = d;
+            if (output.strides[d] == 1 && outer[d] >= vector) return d;
+            if (!found) {
+                found = d;
+                continue;
+            }
+            const bool is_better = output.strides[*found] == 1 ? outer[d] >= vector
+                                   : output.strides[d] == 1    ? outer[*found] < vector
+                                                               : outer[d] > outer[*found];
+            if (is_better) found = d;
         }
         return found;
     }
@@ -141,14 +150,21 @@ class ContractPrinter {
         std::vector<std::string> around;
         for (size_t d = 0; d < outer_.size(); ++d)
             if (std::none_of(tile_.begin(), tile_.end(),
-                             [&](const Side& s) { return s.loop == d; }))
+                             [&](const Side& side) { return side.loop == d; }))
                 around.push_back(text_.header(outer_[d], loops_.outer[d]));
+        std::vector<size_t> opened;  // how many loops each brace closes
+        for (Side& side : tile_) {
+            const std::string place = begin_tiles(side, around);
+            if (place.empty()) continue;
+            text_.open(around);
+            opened.push_back(around.size());
+            around.clear();
+            code().add(place);
+        }
         text_.open(around);
-        size_t opened = 0;
-        for (Side& side : tile_) opened += open_tiles(side);
         print_tile();
-        for (; opened > 0; --opened) code().close();
         text_.close(around.size());
+        for (size_t k = opened.size(); k-- > 0;) text_.close(opened[k]);
         return std::move(text_);
     }
 
@@ -164,30 +180,26 @@ class ContractPrinter {
 
     bool has_blocks() const { return ir::is_floating(dtype_) && count_ > depth_of_block; }
 
-    // The loop over the tiles along a side, if there are several; how many braces that opens. Where
-    // the size does not divide the length, the last tile begins earlier, and computes some of the
-    // sums again.
-    size_t open_tiles(Side& side) {
+    // Adds the loop over the tiles along a side, if there are several. Where the size does not
+    // divide the length, the last tile begins earlier, and computes some of the sums again: the
+    // statement that says where.
+    std::string begin_tiles(Side& side, std::vector<std::string>& around) {
         std::string& place = outer_[side.loop];
         const int64_t length = loops_.outer[side.loop];
-        if (side.size == length) {
-            side.index = place;
-            side.header = text_.header(side.index, side.size);
-            return 0;
-        }
-        side.index = text_.names.claim(&side == &tile_.back() ? "q" : "p");
+        side.index =
+            side.size == length ? place : text_.names.claim(&side == &tile_.back() ? "q" : "p");
         side.header = text_.header(side.index, side.size);
-        if (length % side.size == 0) {
-            code().open(text_.header(place, "0", text(length), side.size));
-        } else {
-            const std::string start = text_.names.claim("start");
+        if (side.size == length) return "";
+        std::string start = place, statement;
+        if (length % side.size != 0) {
+            start = text_.names.claim("start");
             const int64_t last = length - side.size;
-            code().open(text_.header(start, "0", text(length), side.size));
-            code().add(text("const ", text_.index(), " ", place, " = ", start, " < ", last, " ? ",
-                            start, " : ", last, ";"));
+            statement = text("const ", text_.index(), " ", place, " = ", start, " < ", last, " ? ",
+                             start, " : ", last, ";");
         }
+        around.push_back(text_.header(start, "0", text(length), side.size));
         place = "(" + place + " + " + side.index + ")";
-        return 1;
+        return statement;
     }
 
     // sum = sum + left * right, as a statement.
@@ -233,14 +245,14 @@ class ContractPrinter {
         for (const Side& side : tile_) result += "[" + side.index + "]";
         return result;
     }
-    // "float sums[8][8] = {{0.0f}};", or without a value.
-    std::string declared(const std::string& name, bool is_zero) const {
+    // "float sums[8][8] = {{0.0f}};"
+    std::string declared(const std::string& name) const {
         std::string extents, value = zero_;
         for (const Side& side : tile_) {
             extents += text("[", side.size, "]");
             value = "{" + value + "}";
         }
-        return text(type_, " ", name, extents, is_zero ? " = " + value : "", ";");
+        return text(type_, " ", name, extents, " = ", value, ";");
     }
 
     // A tile: its sums, over the depth in blocks, and their results.
@@ -248,52 +260,59 @@ class ContractPrinter {
         const std::string wish = tile_.empty() ? "sum" : "sums";
         const std::string sums = text_.names.claim(wish);
         if (!has_blocks()) {
-            code().add(declared(sums, true));
-            print_products(text_.headers(depth_, loops_.depth), {}, of_tile(sums));
+            code().add(declared(sums));
+            print_products(text_.headers(depth_, loops_.depth), {}, {}, of_tile(sums));
         } else {
+            // The first block's result is added to nothing: zero may have a sign.
             const std::string parts = text_.names.claim(tile_.empty() ? "part" : "parts");
-            if (tile_.empty()) {
-                code().add(text(type_, " ", sums, " = -", zero_, ";"));
-            } else {
-                code().add(declared(sums, false));
-                code().nest(headers_of_tile(), {text(of_tile(sums), " = -", zero_, ";")});
-            }
-            print_blocks(parts);
-            code().nest(headers_of_tile(), {text(of_tile(sums), " += ", of_tile(parts), ";")});
+            code().add(declared(sums));
+            const std::string first = print_blocks(parts), sum = of_tile(sums),
+                              part = of_tile(parts);
+            code().nest(headers_of_tile(),
+                        {text(sum, " = ", first, " == 0 ? ", part, " : ", sum, " + ", part, ";")});
             code().close();
         }
         code().nest(headers_of_tile(), results(of_tile(sums)));
     }
 
-    // The loop over blocks of the depth, left open behind the products of one.
-    void print_blocks(const std::string& parts) {
-        const int64_t inside = count_ / loops_.depth[0];  // in one iteration of the first loop
-        const bool is_even = depth_of_block % inside == 0;
+    // The loop over blocks of the depth, left open behind the products of one; where a block
+    // begins.
+    std::string print_blocks(const std::string& parts) {
+        // The last loops, as many as a block has whole, and one over all others.
+        size_t flat = loops_.depth.size();
+        int64_t inside = 1;
+        while (flat > 1 && depth_of_block % (inside * loops_.depth[flat - 1]) == 0)
+            inside *= loops_.depth[--flat];
+        const Extents around(loops_.depth.begin(),
+                             loops_.depth.begin() + static_cast<std::ptrdiff_t>(flat));
         const std::string first = text_.names.claim("first");
-        const std::string k = is_even ? depth_[0] : text_.names.claim("e");
-        const int64_t length = is_even ? loops_.depth[0] : count_;
-        const int64_t step = is_even ? depth_of_block / inside : depth_of_block;
+        const std::string k = flat == 1 ? depth_[0] : text_.names.claim("e");
+        const int64_t length = count_ / inside, step = depth_of_block / inside;
         std::string end = text(first, " + ", step);
         if (length % step != 0) end += text(" && ", k, " < ", length);
         code().open(text_.header(first, "0", text(length), step));
-        code().add(declared(parts, true));
+        code().add(declared(parts));
         std::vector<std::string> headers = {text_.header(k, first, end)}, places;
-        if (is_even) {
-            const std::vector<std::string> all = text_.headers(depth_, loops_.depth);
-            headers.insert(headers.end(), all.begin() + 1, all.end());
-        } else {
-            places.push_back(text_.taken_apart(k, depth_, loops_.depth));
-        }
-        print_products(headers, places, of_tile(parts));
+        const std::vector<std::string> all = text_.headers(depth_, loops_.depth);
+        std::vector<std::string> within(all.begin() + static_cast<std::ptrdiff_t>(flat), all.end());
+        if (flat == 1)
+            headers.insert(headers.end(), within.begin(), within.end());
+        else
+            places.push_back(text_.taken_apart(k, depth_, around));
+        print_products(headers, places, flat == 1 ? std::vector<std::string>{} : within,
+                       of_tile(parts));
+        return first;
     }
 
     // The products of one place of the depth, added to the tile's sums: the rows, which are few, as
-    // one statement for each, so that the columns are what compilers make vectors of.
+    // one statement for each, so that the columns are what compilers make vectors of. Within
+    // `headers` stand the statements `body`, and then the loops `inner`.
     void print_products(std::vector<std::string> headers, std::vector<std::string> body,
-                        const std::string& sum) {
-        std::vector<std::string> inner = headers_of_tile();
-        std::reverse(inner.begin(), inner.end());
-        if (tile_.size() == 2) inner.insert(inner.begin() + 1, unrolled());
+                        std::vector<std::string> inner, const std::string& sum) {
+        std::vector<std::string> of_tile = headers_of_tile();
+        std::reverse(of_tile.begin(), of_tile.end());
+        if (tile_.size() == 2) of_tile[0] += text("\n#pragma GCC unroll ", tile_[0].size);
+        inner.insert(inner.end(), of_tile.begin(), of_tile.end());
         if (body.empty()) {
             headers.insert(headers.end(), inner.begin(), inner.end());
             code().nest(headers, {add_product(sum)});
@@ -302,13 +321,11 @@ class ContractPrinter {
         std::string margin;
         for (const std::string& header : inner) {
             body.push_back(margin + header);
-            if (header.front() != '#') margin += "    ";
+            margin += "    ";
         }
         body.push_back(margin + add_product(sum));
         code().nest(headers, body);
     }
-
-    std::string unrolled() const { return text("#pragma GCC unroll ", tile_[0].size); }
 
     const Contract& contract_;
     ContractLoops loops_;

@@ -4,13 +4,39 @@
 #include "composit/base/text.h"
 #include "composit/exporters/plain/kernel_text.h"
 
+#include <algorithm>
+
 namespace composit::plain {
 
 using c_family::LoopNest;
 using ir::kernel::Access;
 
+namespace {
+
+// Whether a map makes all bytes of an array of several axes zero.
+bool clears(const Printing& printing, const ir::kernel::Map& map) {
+    if (map.values.size() != 1 || map.values[0].op() != ir::scalar::Op::constant) return false;
+    const ir::scalar::Bits bits = map.values[0].bits();
+    const Access& output = map.outputs[0];
+    const auto& shape = printing.program.buffers[static_cast<size_t>(output.buffer)].shape;
+    return std::all_of(bits.begin(), bits.end(), [](auto byte) { return byte == 0; }) &&
+           shape.size() > 1 && ir::element_count(shape) > 1 && output.offset == 0 &&
+           map.extents == shape && output.strides == ir::row_major_strides(shape);
+}
+
+}  // namespace
+
 MaybeText print_body(const Printing& printing, const ir::kernel::Map& map) {
     if (ir::element_count(map.extents) == 0) return {};
+    if (clears(printing, map)) {
+        KernelText text = printing.begin({{map.outputs[0], map.extents}});
+        const Parameter& array = *std::find_if(
+            text.parameters.begin(), text.parameters.end(),
+            [&](const Parameter& each) { return each.buffer == map.outputs[0].buffer; });
+        text.code.add(composit::text("memset(", array.name, ", 0, ", array.shape[0], " * sizeof ",
+                                     array.name, "[0]);"));
+        return text;
+    }
     LoopNest nest{map.extents, map.inputs};
     nest.accesses.insert(nest.accesses.end(), map.outputs.begin(), map.outputs.end());
     nest = in_memory_order(nest, map.inputs.size());

@@ -4,6 +4,7 @@
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/exporters/plain/columns.h"
 #include "composit/exporters/plain/shapes.h"
 #include "composit/exporters/plain/values.h"
 #include "composit/transforms/transforms.h"
@@ -82,10 +83,13 @@ void check_printable(const Program& program) {
         });
 }
 
-std::vector<int64_t> as_declared(std::vector<int64_t> shape) {
-    if (shape.empty()) shape = {1};
-    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
-    return shape;
+// Loops write their counters, whoever reads them.
+void keep_counters(const std::vector<Step>& steps, std::set<int>& elsewhere) {
+    for (const Step& step : steps) {
+        if (step.repeat == nullptr) continue;
+        elsewhere.erase(step.repeat->counter.buffer);
+        keep_counters(step.repeated, elsewhere);
+    }
 }
 
 }  // namespace
@@ -98,7 +102,8 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
     for (const PlainFunction& given : functions) {
         check_printable(given.program);
         FunctionPlan plan;
-        plan.program = transforms::plan_buffers(given.program, false);
+        plan.program = transforms::plan_buffers(
+            with_users_near(with_columns_side_by_side(given.program)), false);
         plan.given = &given;
         functions_.push_back(std::move(plan));
     }
@@ -119,8 +124,15 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
     for (FunctionPlan& plan : functions_) place_constants(plan);
     for (FunctionPlan& plan : functions_) {
         print_groups(plan, plan.program.kernels, plan.steps);
-        plan.memory =
-            std::make_unique<Memory>(plan.program, plan.names, plan.locals, plan.together);
+        // Neither variables of functions nor what no function gets.
+        std::set<int> elsewhere = plan.locals;
+        for (size_t b = 0; b < plan.program.buffers.size(); ++b)
+            if (std::none_of(
+                    plan.together.begin(), plan.together.end(),
+                    [&](const std::set<int>& each) { return each.contains(static_cast<int>(b)); }))
+                elsewhere.insert(static_cast<int>(b));
+        keep_counters(plan.steps, elsewhere);
+        plan.memory = std::make_unique<Memory>(plan.program, plan.names, elsewhere, plan.together);
     }
     const c_family::ScalarSpelling& spelling = spelling_of(options.language);
     scalars_ =
@@ -314,6 +326,13 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
         return std::find(group.locals.begin(), group.locals.end(), each.buffer) !=
                group.locals.end();
     };
+    // What is never read is there for a check of its indices.
+    for (const Parameter& each : all)
+        if (is_local(each) &&
+            std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+                return c_family::has_word(line, each.name);
+            }) == 1)
+            lines.push_back("    (void)" + each.name + ";");
     for (size_t k = all.size(); k-- > 0;)
         if (is_local(all[k])) declare_local(lines, all[k], scope.scalars.contains(all[k].buffer));
     std::map<int, int> places;  // of the buffers among all: what is shared, and between whom
@@ -334,7 +353,9 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
     if (is_new) {
         Names names = Names::within(file_names_);
         for (const std::string& each : names_of_buffers_) names.taken().insert(each);
-        made.name = numbered(names, function_name(group));
+        // With headers or without, compilers know functions of C's library: "isinf".
+        const std::string wish = function_name(group);
+        made.name = numbered(names, c_family::is_of_library(wish) ? wish + "_values" : wish);
         file_names_.taken().insert(made.name);
         made.text = comment_of_words(comment_for(group));
         std::vector<std::string> texts;
@@ -358,119 +379,6 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
 std::string ProgramText::kernels() const {
     std::string result = scalars_;
     for (const PrintedFunction& kernel : kernels_) result += kernel.text + "\n";
-    return result;
-}
-
-// Whether its memory is one static array for each temporary.
-bool ProgramText::is_of_variables(const FunctionPlan& plan) const {
-    return !options_.has_workspace && !plan.memory->has_unions();
-}
-
-std::string ProgramText::structs() const {
-    std::string result;
-    if (!options_.has_workspace) return result;  // they stand in the functions
-    for (const FunctionPlan& plan : functions_)
-        if (!plan.memory->is_empty())
-            result +=
-                text("// What ", plan.name, " needs between its kernels: ", plan.memory->bytes(),
-                     " bytes.\nstruct ", plan.name, "_memory ", plan.memory->members(""), ";\n\n");
-    return result;
-}
-
-std::string ProgramText::declaration(const FunctionPlan& plan) const {
-    std::vector<std::string> parameters;
-    const auto add = [&](const std::vector<int>& buffers, const char* start) {
-        for (const int number : buffers) {
-            const auto b = static_cast<size_t>(number);
-            const Buffer& buffer = plan.program.buffers[b];
-            parameters.push_back(text(start, c_family::type_name(buffer.dtype), " ", plan.names[b],
-                                      extents_text(buffer.shape)));
-        }
-    };
-    add(plan.program.inputs, "const ");
-    add(plan.program.outputs, "");
-    if (options_.has_workspace && !plan.memory->is_empty())
-        parameters.push_back("void* _workspace");
-    const std::string whole =
-        c_family::signature((plan.can_fault ? "int " : "void ") + plan.name, parameters);
-    return whole.substr(0, whole.rfind(" {"));
-}
-
-std::string ProgramText::argument(const FunctionPlan& plan, const Parameter& parameter,
-                                  int number) const {
-    const auto b = static_cast<size_t>(number);
-    const Buffer& buffer = plan.program.buffers[b];
-    std::string name = plan.names[b];
-    if (buffer.kind == BufferKind::temporary)
-        name = is_of_variables(plan)    ? plan.memory->path(number)
-               : options_.has_workspace ? "memory->" + plan.memory->path(number)
-                                        : "memory." + plan.memory->path(number);
-    const std::vector<int64_t> declared = as_declared(buffer.shape);
-    if (declared == as_declared(parameter.shape)) return name;
-    const std::string type =
-        text(parameter.is_const ? "const " : "", c_family::type_name(buffer.dtype));
-    const std::string extents = extents_text(parameter.shape);
-    const std::string inner = extents.substr(extents.find(']') + 1);
-    return text("(", type, inner.empty() ? "*" : " (*)" + inner, ")", name);
-}
-
-std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step& step) const {
-    if (step.repeat != nullptr) {
-        std::vector<std::string> lines = {text("for (int64_t iteration = ", step.repeat->begin,
-                                               "; iteration < ", step.repeat->end,
-                                               "; ++iteration) {")};
-        const int counter = step.repeat->counter.buffer;
-        if (counter != ir::kernel::Access::position)
-            lines.push_back(
-                text("    ", argument(plan, {-1, "", ir::DType::int64, {1}, true, false}, counter),
-                     "[0] = iteration;"));
-        for (const Step& inner : step.repeated)
-            for (const std::string& line : call(plan, inner)) lines.push_back("    " + line);
-        lines.push_back("}");
-        return lines;
-    }
-    const PrintedFunction& printed = kernels_[step.function];
-    std::vector<std::string> arguments;
-    for (size_t p = 0; p < printed.parameters.size(); ++p)
-        arguments.push_back(argument(plan, printed.parameters[p], step.buffers[p]));
-    const std::string call = text(printed.name, "(", join(arguments), ")");
-    return {printed.can_fault ? text("if (", call, " != 0) return 1;") : call + ";"};
-}
-
-std::string ProgramText::calls() const {
-    std::string result;
-    for (const FunctionPlan& plan : functions_) {
-        result += declaration(plan) + " {\n";
-        if (options_.has_workspace && !plan.memory->is_empty())
-            result += text("    struct ", plan.name, "_memory* const memory = (struct ", plan.name,
-                           "_memory*)_workspace;\n");
-        if (is_of_variables(plan)) {
-            for (const std::string& line : plan.memory->variables()) result += "    " + line + "\n";
-        } else if (!options_.has_workspace && !plan.memory->is_empty()) {
-            result += text("    static struct ", plan.memory->members("    "), " memory;  // ",
-                           plan.memory->bytes(), " bytes\n");
-        }
-        std::string starts;
-        for (const int number : plan.program.outputs) {
-            const auto b = static_cast<size_t>(number);
-            const Buffer& output = plan.program.buffers[b];
-            if (output.starts_as < 0 || output.bytes == 0) continue;
-            const std::string& from = plan.names[static_cast<size_t>(output.starts_as)];
-            starts += text("    if ((const void*)", plan.names[b], " != (const void*)", from,
-                           ") memcpy(", plan.names[b], ", ", from, ", ", output.bytes, ");\n");
-        }
-        std::string body;
-        for (const Step& step : plan.steps)
-            for (const std::string& line : call(plan, step)) body += "    " + line + "\n";
-        // C has no parameters without a name.
-        for (const auto* numbers : {&plan.program.inputs, &plan.program.outputs})
-            for (const int number : *numbers)
-                if (!c_family::has_word(starts + body, plan.names[static_cast<size_t>(number)]))
-                    result += text("    (void)", plan.names[static_cast<size_t>(number)], ";\n");
-        result += starts + body;
-        if (plan.can_fault) result += "    return 0;\n";
-        result += "}\n\n";
-    }
     return result;
 }
 

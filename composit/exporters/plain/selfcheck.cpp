@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace composit::plain {
@@ -109,7 +110,7 @@ class CheckWriter {
                 declared += constant_text(language_, name, plan_.given->inputs[k]);
                 continue;
             }
-            declared += array("static ", buffer, name);
+            add_array(buffer, name);
             if (!are_zero || ir::is_floating(buffer.dtype))
                 filled += fill(buffer, name, static_cast<int64_t>(k));
         }
@@ -117,7 +118,11 @@ class CheckWriter {
             const Buffer& buffer = buffer_of(program, program.outputs[k]);
             const std::string name = name_of(program.outputs[k]);
             arguments.push_back(name);
-            declared += array(by_rule ? "static " : "", buffer, name);
+            if (by_rule)
+                add_array(buffer, name);
+            else
+                declared += text(c_family::type_name(buffer.dtype), " ", name,
+                                 extents_text(buffer.shape), ";\n");
             if (buffer.bytes == 0) continue;
             if (by_rule || has_nan(plan_.given->outputs[k])) {
                 checked += text(
@@ -144,6 +149,8 @@ class CheckWriter {
             declared += text("static struct ", plan_.name, "_memory memory;\n");
             arguments.push_back("&memory");
         }
+        for (const auto& [type, arrays] : arrays_)
+            declared += text("static ", type, " ", join(arrays), ";\n");
         const std::string call = text(plan_.name, "(", join(arguments), ")");
         return declared + filled +
                (plan_.can_fault ? text("if (", call, " != 0) return ", number, ";\n")
@@ -163,9 +170,9 @@ class CheckWriter {
   private:
     std::string name_of(int b) const { return plan_.names[static_cast<size_t>(b)]; }
 
-    static std::string array(const char* start, const Buffer& buffer, const std::string& name) {
-        return text(start, c_family::type_name(buffer.dtype), " ", name, extents_text(buffer.shape),
-                    ";\n");
+    // An array that is filled by rule: those of a type are declared together.
+    void add_array(const Buffer& buffer, const std::string& name) {
+        arrays_[c_family::type_name(buffer.dtype)].push_back(name + extents_text(buffer.shape));
     }
 
     static std::string fill(const Buffer& buffer, const std::string& name, int64_t input) {
@@ -176,6 +183,7 @@ class CheckWriter {
     const ProgramText& text_;
     const FunctionPlan& plan_;
     Language language_;
+    std::map<std::string, std::vector<std::string>> arrays_;  // by type
 };
 
 std::string checksum_function(Language language, DType dtype) {

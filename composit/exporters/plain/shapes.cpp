@@ -86,6 +86,12 @@ std::vector<int64_t> common_shape(const std::vector<AccessInLoops>& accesses,
     return {ir::element_count(shape)};
 }
 
+std::vector<int64_t> as_declared(std::vector<int64_t> shape) {
+    if (shape.empty()) shape = {1};
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    return shape;
+}
+
 std::string extents_text(const std::vector<int64_t>& shape) {
     std::string result;
     for (const int64_t extent : shape) result += text("[", std::max<int64_t>(extent, 1), "]");

@@ -19,6 +19,8 @@ std::optional<std::vector<ir::kernel::Access>> along_axes(const ir::kernel::Acce
 std::vector<int64_t> common_shape(const std::vector<ir::kernel::AccessInLoops>& accesses,
                                   const std::vector<int64_t>& shape);
 
+// The shape that C has for it, which knows neither empty arrays nor ones without axes.
+std::vector<int64_t> as_declared(std::vector<int64_t> shape);
 // "[4][16]"; of an array without axes "[1]", as it is one element.
 std::string extents_text(const std::vector<int64_t>& shape);
 

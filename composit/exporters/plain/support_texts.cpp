@@ -40,7 +40,8 @@ static double fma_float64(double a, double b, double c) {
     for (int i = 0; i < 3; ++i) {
         exponents[i] = (int)(bits[i] >> 52) & 2047;
         parts[i] = (bits[i] & (one - 1)) | (exponents[i] != 0 ? one : 0);
-        if (exponents[i] == 2047) return a * b + c;
+        // Infinite or NaN; a finite product may not become infinite before an infinity is added.
+        if (exponents[i] == 2047) return i == 2 ? c : a * b + c;
         if (exponents[i] == 0) exponents[i] = 1;
         for (; parts[i] != 0 && parts[i] < one; parts[i] <<= 1) --exponents[i];
     }

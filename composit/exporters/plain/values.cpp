@@ -4,6 +4,7 @@
 #include "composit/base/text.h"
 #include "composit/exporters/plain/shapes.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace composit::plain {
@@ -59,7 +60,8 @@ std::string constant_text(Language language, const std::string& name, const ir::
     if (value.size() > 0)
         add_axes(values, language, value, 0, first, "", ";");
     else
-        values = "{0};\n";
+        values = std::string(std::max<size_t>(value.shape().size(), 1), '{') + "0" +
+                 std::string(std::max<size_t>(value.shape().size(), 1), '}') + ";\n";
     const std::string head = text("static const ", c_family::type_name(value.dtype()), " ", name,
                                   extents_text(value.shape()), " = ");
     // Short ones stand in one line; of others the braces begin behind the name.

@@ -133,11 +133,25 @@ def _info(arguments: argparse.Namespace) -> int:
     flops = round(sum(kernel.flops for kernel in program.kernels))
     print(f"  flops     {flops:,} with " + ", ".join(f"{k} {v.shape}" for k, v in values.items()))
     results = sum(program.buffers[number].bytes for number in set(program.outputs))
+    print(f"  moved     {round(program.bytes_moved):,} bytes, read and written by kernels")
     print(f"  memory    {int(program.arena_bytes) + results:,} bytes beside weights and inputs")
     return 0
 
 
+def _style(arguments: argparse.Namespace) -> str:
+    if arguments.to == "cpp":
+        return arguments.style or "fast"
+    if arguments.to == "c" and arguments.style != "fast":
+        return "plain"
+    if arguments.to == "onnx" and arguments.style is None:
+        return ""
+    required = "plain" if arguments.to == "c" else "no --style"
+    raise value_error(f"--style: {arguments.style!r} is not for --to {arguments.to}. "
+                      f"{required[0].upper()}{required[1:]} is required.")  # fmt: skip
+
+
 def _export(arguments: argparse.Namespace) -> int:
+    style = _style(arguments)
     progress = _Progress("reading", "compiling", "writing")
     progress()
     model = load(arguments.model)
@@ -152,7 +166,6 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         compiled = model.compile(*values, name=arguments.name)
         progress()
-        style = arguments.style or ("plain" if arguments.to == "c" else "fast")
         written = compiled.export(arguments.out, *values, style=style, language=arguments.to)
     progress()
     print("\n".join(written))

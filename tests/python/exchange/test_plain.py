@@ -216,6 +216,29 @@ def test_workspace(tmp_path):
     assert found.stdout == compiled(x).tobytes()
 
 
+def edges(dtype):
+    """Zeros, subnormals, the ends of what is finite, infinities, NaN, and numbers whose products
+    end half way between two others."""
+    info = np.finfo(dtype)
+    half = dtype(1) + info.eps  # its square has twice as many digits
+    near = [1, half, 1 - info.epsneg, 1.5, np.sqrt(info.max), np.sqrt(info.tiny), info.max,
+            info.tiny, info.smallest_subnormal, 3 * info.smallest_subnormal, info.tiny * half,
+            info.max / 2, 1 / info.eps, info.eps, info.epsneg * half, 0, np.inf]  # fmt: skip
+    values = np.array(near, dtype)
+    return np.concatenate([values, -values, np.array([np.nan], dtype)])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fma_in_software(dtype, tmp_path):
+    """Of all triples of edges, the bits of the processor's instruction: a * b + c is the product of
+    (c, a) and (1, b)."""
+    a, b, c = (x.ravel() for x in np.meshgrid(*3 * [edges(dtype)]))
+    left, right = np.stack([c, a], 1)[:, None], np.stack([np.ones_like(b), b], 1)[:, :, None]
+    text = plain_exports.check(cnp.matmul, [left, right], tmp_path, "c", "gcc", ("-O2",))
+    assert f"fma_{np.dtype(dtype)}(" in text
+
+
 def test_an_index_out_of_bounds_is_a_status(tmp_path):
     table, ids = drawn(5, 2), np.array([1, 2])
     compiled = composit.compile(lambda t, i: t[i], table, ids, name="run", backend="interpreter")

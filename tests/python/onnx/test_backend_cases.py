@@ -5,6 +5,7 @@ Those that do not pass are listed here, each with its reason: a case that begins
 to, fails the test until the list says so."""
 
 import onnx_programs
+import plain_batches
 import pytest
 from onnx_backend import node_cases, outcome
 from plain_exports import leaves, same_bits
@@ -121,4 +122,5 @@ def test_cases_of_nodes_compiled(share):
 def test_cases_of_nodes_exported(share, tmp_path):
     """Each as a function of one source of plain C++."""
     calls, expected = zip(*(each for each in programs(share) if each[0].case not in NOT_PLAIN))
-    agree(calls, expected, onnx_programs.exported(calls, expected, tmp_path))
+    functions = [(call.function, call.inputs) for call in calls]
+    agree(calls, expected, plain_batches.exported(functions, expected, tmp_path))

@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import composit
 from composit.onnx import commands
 
 
@@ -31,12 +32,16 @@ def model(tmp_path):
 
 def test_info(model, capsys):
     assert commands.main(["info", model, "--shape", "x=5,4"]) == 0
-    assert capsys.readouterr().out.splitlines()[:5] == [
+    assert capsys.readouterr().out.splitlines() == [
         "digits: opset 21",
         "  input     x: float32 (batch, 4)",
         "  output    scores: float32 (batch, 3)",
         "  operators MatMul 1, Softmax 1",
         "  weights   12 numbers",
+        "  kernels   5",
+        "  flops     185 with x (5, 4)",
+        "  moved     628 bytes, read and written by kernels",
+        "  memory    252 bytes beside weights and inputs",
     ]
 
 
@@ -47,6 +52,39 @@ def test_export_of_cpp(model, tmp_path, capsys):
     written = capsys.readouterr().out.split()
     assert {"digits.hpp", "digits.cpp", "CMakeLists.txt"} <= set(written)
     assert all((folder / name).exists() for name in written)
+
+
+@pytest.mark.parametrize(
+    "words, files",
+    [
+        (["--to", "c"], ["digits.h", "digits.c"]),
+        (["--to", "c", "--style", "plain"], ["digits.h", "digits.c"]),
+        (["--to", "cpp", "--style", "plain"], ["digits.hpp", "digits.cpp"]),
+        (["--style", "fast"], ["digits.cpp", "digits.hpp", "main.cpp", "CMakeLists.txt"]),
+    ],
+)
+def test_styles(model, tmp_path, words, files, capsys):
+    folder = tmp_path / "out"
+    given = ["export", model, "--out", str(folder), "--name", "digits", *words]
+    assert commands.main(given) == 0
+    assert capsys.readouterr() == ("".join(f"{name}\n" for name in files), "")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(files)
+
+
+def test_plain_c_gives_the_scores_of_the_model(model, tmp_path):
+    given = ["export", model, "--out", str(tmp_path), "--name", "digits", "--to", "c"]
+    assert commands.main(given) == 0
+    (tmp_path / "main.c").write_text(
+        '#include "digits.h"\n#include <stdio.h>\n'
+        "int main(void) {\n    const float x[1][4] = {{1, 2, 3, 4}};\n    float scores[1][3];\n"
+        "    digits(x, scores);\n    fwrite(scores, 1, sizeof scores, stdout);\n"
+        "    return digits_selfcheck();\n}\n"
+    )
+    command = ["gcc", "-std=c99", "-O2", "main.c", "digits.c", "-o", "run"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "run"], capture_output=True, check=True)
+    x = np.array([[1, 2, 3, 4]], "float32")
+    assert done.stdout == composit.evaluate(composit.onnx.load(model)(x)).tobytes()
 
 
 def test_export_of_onnx(model, tmp_path, capsys):
@@ -75,6 +113,15 @@ def test_check(model, capsys):
          "INPUT=2,3 is required, of x."),
         (["info", "MODEL", "--shape", "x=a"], "--shape: 'x=a' is no input with its lengths. "
          "INPUT=2,3 is required, of x."),
+        (["info", "MODEL", "--shape", "x=2,5"],
+         "onnx: input 'x' is float32 (2, 5). float32 (batch, 4) is required."),
+        (["export", "MODEL", "--out", "none", "--to", "onnx", "--style", "plain"],
+         "--style: 'plain' is not for --to onnx. No --style is required."),
+        (["export", "MODEL", "--out", "none", "--to", "c", "--style", "fast"],
+         "--style: 'fast' is not for --to c. Plain is required."),
+        (["export", "MODEL", "--out", "/proc/none/x"],
+         "export: the folder '/proc/none/x' cannot be made: No such file or directory. "
+         "A folder that can be written to is required."),
     ],
 )  # fmt: skip
 def test_errors(model, words, text, capsys):
