@@ -263,6 +263,9 @@ class TermMaker {
     Term bitcast() const {
         const DType to = expr_.dtype();
         if (is_integer(dtype_) && is_integer(to)) return converted(type_name(to), x_[0]);
+        // The functions of plain text take bits as unsigned integers.
+        if (spelling_.is_plain && ir::is_signed_integer(dtype_) && ir::size_of(dtype_) >= 4)
+            return same_bits(to, converted("u" + type_name(dtype_), x_[0]));
         return same_bits(to, x_[0]);
     }
 

@@ -19,6 +19,11 @@ int64_t rounded(int64_t bytes, int64_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
+// C has no array without elements.
+int64_t bytes_of(const Buffer& buffer) {
+    return std::max<int64_t>(buffer.bytes, ir::size_of(buffer.dtype));
+}
+
 }  // namespace
 
 Memory::Memory(const ir::kernel::Program& program, const std::vector<std::string>& names,
@@ -29,18 +34,18 @@ Memory::Memory(const ir::kernel::Program& program, const std::vector<std::string
     int64_t all = 0;
     for (size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
-        if (buffer.kind != BufferKind::temporary || lives[b].first < 0 || buffer.bytes == 0 ||
+        if (buffer.kind != BufferKind::temporary || lives[b].first < 0 ||
             elsewhere.contains(static_cast<int>(b)))
             continue;
         temporaries.push_back(static_cast<int>(b));
-        all += buffer.bytes;
+        all += bytes_of(buffer);
     }
     const auto buffer_of = [&](int b) -> const Buffer& {
         return program.buffers[static_cast<size_t>(b)];
     };
     // The largest first: those that come later fill what it leaves.
     std::stable_sort(temporaries.begin(), temporaries.end(),
-                     [&](int a, int b) { return buffer_of(a).bytes > buffer_of(b).bytes; });
+                     [&](int a, int b) { return bytes_of(buffer_of(a)) > bytes_of(buffer_of(b)); });
     for (const int b : temporaries) {
         const auto meets = [&](int other) {
             return lives[static_cast<size_t>(b)].meets(lives[static_cast<size_t>(other)]) ||
@@ -55,7 +60,7 @@ Memory::Memory(const ir::kernel::Program& program, const std::vector<std::string
         Slot& home = slot != slots_.end() ? *slot : slots_.emplace_back();
         home.buffers.push_back(b);
         home.alignment = std::max<int64_t>(home.alignment, ir::size_of(buffer_of(b).dtype));
-        home.bytes = rounded(std::max(home.bytes, buffer_of(b).bytes), home.alignment);
+        home.bytes = rounded(std::max(home.bytes, bytes_of(buffer_of(b))), home.alignment);
     }
     for (Slot& slot : slots_) std::sort(slot.buffers.begin(), slot.buffers.end());
     std::stable_sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) {
