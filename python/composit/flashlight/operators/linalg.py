@@ -50,7 +50,7 @@ def _matrix_power(self, n):
 
 @operator("logcumsumexp")
 def _logcumsumexp(self, dim):
-    return _aten.logcumsumexp(self, dim)
+    return _core.aten.logcumsumexp(self, dim)
 
 
 @operator("_cdist_forward")

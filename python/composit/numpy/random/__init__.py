@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from composit._core import value_error
 from composit.numpy.random._bit_generators import (
     MT19937,
@@ -17,7 +15,7 @@ from composit.numpy.random._bit_generators import (
     Philox,
 )
 from composit.numpy.random._generator import Generator, default_rng
-from composit.numpy.random._random_state import RandomState, _global
+from composit.numpy.random._random_state import RandomState, _global, _numpys
 from composit.numpy.random._seeds import SeedSequence
 
 beta = _global.beta
@@ -82,4 +80,4 @@ def set_bit_generator(bitgen: Any) -> None:
         message = "set_bit_generator: Invalid bit generator. The bit generator must be instantized."
         raise value_error(message)
     _global._over(bitgen)
-    np.random.set_bit_generator(bitgen)
+    _numpys.set_bit_generator(bitgen)

@@ -18,6 +18,7 @@ from composit.numpy.random._distributions import Distributions
 
 _c = _core.numpy_random
 _l = SimpleNamespace(**_c.legacy)
+_numpys: Any = np.random  # whose stubs lack the functions of its bit generator
 
 
 class RandomState(Distributions):
@@ -195,7 +196,7 @@ class _Shared(RandomState):
     from NumPy's functions, and programs that draw from these, share one stream and its seed."""
 
     def __init__(self) -> None:
-        super().__init__(np.random.get_bit_generator())
+        super().__init__(_numpys.get_bit_generator())
 
     def seed(self, seed: Any = None) -> None:
         """RandomState.seed, of NumPy's functions too."""
@@ -209,8 +210,8 @@ class _Shared(RandomState):
 
     def _tell_numpy(self) -> None:
         """NumPy keeps the second number of a normal pair beside the bit generator."""
-        if np.random.get_bit_generator() is self._bit_generator:
-            np.random.set_state(self.get_state(legacy=False))
+        if _numpys.get_bit_generator() is self._bit_generator:
+            _numpys.set_state(self.get_state(legacy=False))
 
 
 _global = _Shared()
