@@ -1,6 +1,7 @@
 // Finding which statements a called function left, and making a procedure of them.
 #include "composit/backends/c_family/called_parts.h"
 
+#include "composit/backends/c_family/part_mentions.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_logs.h"
 #include "composit/backends/c_family/procedure_runs.h"
@@ -25,46 +26,6 @@ using ir::procedure::Sweep;
 using ir::scalar::Expr;
 using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
-
-// What a statement and those within mention, how often.
-struct Mentions {
-    std::map<int, int> variables, arrays;
-    std::set<int> assigned, written, read;  // variables; arrays
-    int weight = 0;                         // statements
-    bool has_exit = false;                  // leaves the function, or the loop around it
-
-    void add(const Mentions& other) {
-        for (const auto& [variable, times] : other.variables) variables[variable] += times;
-        for (const auto& [array, times] : other.arrays) arrays[array] += times;
-        assigned.insert(other.assigned.begin(), other.assigned.end());
-        written.insert(other.written.begin(), other.written.end());
-        read.insert(other.read.begin(), other.read.end());
-        weight += other.weight;
-        has_exit |= other.has_exit;
-    }
-};
-
-Mentions mentions_of(const Procedure& procedure, const Block& block) {
-    Mentions made;
-    for (const Statement* each : ir::procedure::all_statements(block)) {
-        for (const int variable : read_by(ir::procedure::expressions_of(procedure, *each)))
-            ++made.variables[variable];
-        if (each->variable >= 0) {
-            ++made.variables[each->variable];
-            made.assigned.insert(each->variable);
-        }
-        if (each->array >= 0) {
-            ++made.arrays[each->array];
-            if (each->kind == Kind::load) made.read.insert(each->array);
-            if (each->kind != Kind::load) made.written.insert(each->array);
-        }
-        made.weight += each->kind != Kind::allocate;
-        made.has_exit |= each->kind == Kind::leave;
-    }
-    made.has_exit |=
-        ir::procedure::has_own(block, Kind::stop) || ir::procedure::has_own(block, Kind::go_on);
-    return made;
-}
 
 // Whether a statement and all within it are of the call, which is within another one.
 bool is_all_of(const Statement& statement, const InlinedCall* call, const InlinedCall* within) {
@@ -141,11 +102,16 @@ class PartFinder {
   private:
     // Calls of others that are there once are none: what stands in them is looked at next.
     bool leaves_out_any() {
+        const auto is_of_user = [](const auto& part) { return !part->call->is_of_library; };
+        std::map<std::string, int> times;
+        for (const auto& part : parts_)
+            if (is_of_user(part)) ++times[part->function.name];
         std::map<std::string, std::vector<const CalledPart*>> same;
         std::map<const CalledPart*, size_t> lines;
         for (const auto& part : parts_) {
-            if (part->call->is_of_library) continue;
-            const PartText text = look_(*part);
+            if (!is_of_user(part)) continue;
+            const bool is_alone = times.at(part->function.name) == 1;
+            const PartText text = is_alone ? PartText() : look_(*part);
             lines[part.get()] = text.lines;
             same[part->function.name + "\n" + text.key].push_back(part.get());
         }
@@ -241,6 +207,11 @@ class PartFinder {
                part.variables.at(variable) == whole_.variables.at(variable);
     }
     const ArrayVariable& array(int number) const { return p_.arrays[static_cast<size_t>(number)]; }
+    // Whether no extent of the array may be negative, which is told where the kernel makes it.
+    bool is_natural(int number) const {
+        return std::all_of(array(number).shape.begin(), array(number).shape.end(),
+                           [&](const Expr& each) { return known_.naturals.contains(each); });
+    }
     // Whether others mention the array only where it is allocated, if at all.
     bool is_own_array(const Block& block, size_t begin, const Mentions& part, int number) const {
         return array(number).role == Role::local &&
@@ -248,18 +219,21 @@ class PartFinder {
                 allocation_of(block, begin, part, number) < block.size());
     }
 
+    // Which statement of the block is the last to mention a variable.
+    const std::map<int, size_t>& last_mentions(const Block& block) const {
+        const auto [found, is_new] = last_.try_emplace(&block);
+        for (size_t i = 0; is_new && i < block.size(); ++i)
+            for (const auto& [variable, times] : ir::procedure::mentions_in(p_, {block[i]}))
+                found->second[variable] = i;
+        return found->second;
+    }
+
     // What others may read of what the part assigns.
     std::set<int> results_of(const Block& block, size_t end, const Mentions& part) const {
         std::set<int> results;
         for (const int variable : part.assigned) {
             if (is_own_variable(part, variable)) continue;
-            const bool is_read_behind =
-                is_nested_ ||
-                std::any_of(block.begin() + static_cast<std::ptrdiff_t>(end), block.end(),
-                            [&](const Statement& each) {
-                                const Block one{each};
-                                return ir::procedure::mentions_in(p_, one).contains(variable);
-                            });
+            const bool is_read_behind = is_nested_ || last_mentions(block).at(variable) >= end;
             if (is_read_behind) results.insert(variable);
         }
         return results;
@@ -268,7 +242,7 @@ class PartFinder {
     // The place before a part of the block where an array is allocated that the part alone
     // mentions; the block's size: there is none.
     size_t allocation_of(const Block& block, size_t begin, const Mentions& part, int number) const {
-        const bool is_fit = array(number).role == Role::local &&
+        const bool is_fit = array(number).role == Role::local && is_natural(number) &&
                             part.arrays.at(number) + 1 == whole_.arrays.at(number);
         if (!is_fit) return block.size();
         for (size_t i = begin; i-- > 0;) {
@@ -289,8 +263,9 @@ class PartFinder {
         for (const int result : results)
             if (known_.without_names.contains(result)) return false;
         for (const auto& [number, times] : part.arrays) {
-            if (is_own_array(block, begin, part, number)) continue;
             const ArrayVariable& known = array(number);
+            if (is_own_array(block, begin, part, number) && !is_natural(number)) return false;
+            if (is_own_array(block, begin, part, number)) continue;
             if (known.dtype == ir::DType::boolean && known.role == Role::local) return false;
             for (const int variable : read_by(known.shape))
                 if (part.assigned.contains(variable)) return false;
@@ -485,6 +460,7 @@ class PartFinder {
     const Look& look_;
     Mentions whole_;
     bool is_nested_ = false;  // in a loop or branch
+    mutable std::map<const Block*, std::map<int, size_t>> last_;
     std::set<std::tuple<const Block*, size_t, const InlinedCall*>> left_out_;
     std::vector<std::unique_ptr<CalledPart>> parts_;
 };

@@ -69,8 +69,8 @@ bool declare_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
-// Whether a line declares vectors, or numbers that are zero: such lines may stand together whatever
-// lines of the source they belong to.
+// Whether a line declares vectors, arrays, or numbers that are zero: such lines may stand together
+// whatever lines of the source they belong to.
 bool makes_room(std::string_view text) {
     const std::string_view type = type_of(text);
     if (type.empty() || type.starts_with("const ")) return false;
@@ -80,7 +80,8 @@ bool makes_room(std::string_view text) {
     while (!rest.empty()) {
         const size_t end = std::min(rest.find(", "), rest.size());
         const std::string_view one = rest.substr(0, end);
-        if (!one.ends_with(" = 0.0") && !one.ends_with(" = {}")) return false;
+        const bool is_array = one.ends_with(']') && one.find(" = ") == std::string_view::npos;
+        if (!one.ends_with(" = 0.0") && !one.ends_with(" = {}") && !is_array) return false;
         rest.remove_prefix(std::min(end + 2, rest.size()));
     }
     return true;
@@ -351,7 +352,7 @@ size_t end_of_single(const Lines& lines, size_t begin) {
     return is_loop || !has_else ? end : 0;
 }
 
-Lines without_braces(const Lines& lines) {
+Lines without_braces(const Lines& lines, bool is_derived) {
     std::vector<bool> is_left_out(lines.size(), false), is_bare(lines.size(), false);
     for (size_t i = 0; i < lines.size(); ++i) {
         if (!opens(lines[i].text)) continue;
@@ -365,7 +366,8 @@ Lines without_braces(const Lines& lines) {
         before = source_line;
         // What one line of the source says stands on one line.
         const bool is_inner = i > 0 && is_bare[i - 1];
-        if (is_inner && !is_bare[i] && !opens(lines[i].text) && source_line == head &&
+        const bool is_of_same = source_line == head || is_derived;
+        if (is_inner && !is_bare[i] && !opens(lines[i].text) && is_of_same &&
             width(out.back()) + 1 + lines[i].text.size() <= longest_line) {
             out.back().text += " " + lines[i].text;
             continue;
@@ -381,7 +383,7 @@ Lines without_braces(const Lines& lines) {
 
 Lines gathered(Lines lines, bool is_derived) {
     lines = without_unread(together(without_unread(std::move(lines)), is_derived));
-    return without_braces(elements_together(lines, is_derived));
+    return without_braces(elements_together(lines, is_derived), is_derived);
 }
 
 std::string in_lines(const std::vector<std::string>& values, size_t indent) {

@@ -21,8 +21,8 @@ struct PrintedLine {
 //   for (…) { y[i] += x; }                        to  for (…) y[i] += x;  on two lines, if they
 //                                                     are of two lines of the source
 //   x[0] = a;  x[1] = b;  x[2] = c;               to  set_elements(&x[0], {a, b, c});
-// In derivatives, whose lines nobody wrote one by one, declarations stand together whatever lines
-// of the source they belong to, and those of zeros with earlier ones of the block.
+// In derivatives, whose lines nobody wrote one by one, lines of the source tell nothing apart, and
+// zeros are declared with earlier ones of the block.
 std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines, bool is_derived);
 
 // What stands in braces or parentheses, in as few lines as it fits.

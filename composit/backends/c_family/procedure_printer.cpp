@@ -10,6 +10,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/text.h"
+#include "composit/ir/procedure/arrays_in_place.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -346,8 +347,9 @@ PrintedFunction print_function_of(const CalledPart& part, bool asks, CalledFunct
 }
 
 std::string print_procedure(const Procedure& original, CalledFunctions& called, bool asks) {
-    const Procedure procedure =
-        with_names(with_own_loads(without_zero_gradients(without_unread(original))));
+    // Where gradients are not set to zero, some are copied, and stand in place.
+    const Procedure procedure = with_names(with_own_loads(
+        ir::procedure::with_arrays_in_place(without_zero_gradients(without_unread(original)))));
     ProcedureWriter writer(procedure, called, {asks, nullptr, nullptr});
     std::vector<std::string> names = writer.names(), arrays = writer.arrays();
     clear_unmentioned(procedure, names, arrays);
