@@ -18,6 +18,7 @@
 #include "composit/aten/line_search.h"
 #include "composit/aten/losses.h"
 #include "composit/aten/masked.h"
+#include "composit/aten/modules.h"
 #include "composit/aten/normalization.h"
 #include "composit/aten/number.h"
 #include "composit/aten/optimizers.h"

@@ -41,6 +41,60 @@ std::string size_of(const ir::Shape& shape) {
 
 }  // namespace
 
+EventDims composed_event_dims(const std::vector<EventDims>& parts) {
+    if (parts.empty()) return {0, 0};
+    int64_t of_domain = parts.back().second, of_codomain = parts.front().first;
+    for (size_t i = parts.size(); i-- > 0;)
+        of_domain = std::max(of_domain + parts[i].first - parts[i].second, parts[i].first);
+    for (const auto& [domain, codomain] : parts)
+        of_codomain = std::max(of_codomain + codomain - domain, codomain);
+    return {of_domain, of_codomain};
+}
+
+ir::Shape reshaped_event(const ir::Shape& shape, const ir::Shape& from, const ir::Shape& to) {
+    user_check(shape.size() >= from.size(), "Too few dimensions on input");
+    const ir::Shape last(shape.end() - static_cast<std::ptrdiff_t>(from.size()), shape.end());
+    user_check(last == from, "Shape mismatch: expected ", last, " but got ", from);
+    ir::Shape result = without(shape, from.size());
+    result.insert(result.end(), to.begin(), to.end());
+    return result;
+}
+
+ir::Shape matrices_of_below(const ir::Shape& shape) {
+    user_check(!shape.empty(), "Too few dimensions on input");
+    const int64_t count = shape.back();
+    int64_t size = 0;
+    while (size * (size - 1) / 2 < count) ++size;
+    user_check(size * (size - 1) / 2 == count, "Input is not a flattened lower-diagonal number");
+    ir::Shape result = without(shape, 1);
+    result.insert(result.end(), {size, size});
+    return result;
+}
+
+ir::Shape below_of_matrices(const ir::Shape& shape) {
+    user_check(shape.size() >= 2, "Too few dimensions on input");
+    const int64_t size = shape.back();
+    user_check(shape[shape.size() - 2] == size, "Input is not square");
+    ir::Shape result = without(shape, 2);
+    result.push_back(size * (size - 1) / 2);
+    return result;
+}
+
+void check_mixture(const ir::Shape& kinds, int64_t count, const ir::Shape& components) {
+    user_check(!components.empty(), "component_distribution.batch_shape is (). One dimension at ",
+               "least is required, which counts the components.");
+    const ir::Shape theirs = without(components, 1);
+    for (size_t i = 1; i <= std::min(kinds.size(), theirs.size()); ++i) {
+        const int64_t mine = kinds[kinds.size() - i], other = theirs[theirs.size() - i];
+        user_check(mine == 1 || other == 1 || mine == other, "`mixture_distribution.batch_shape` (",
+                   size_of(kinds), ") is not compatible with `component_distribution.batch_shape`(",
+                   size_of(theirs), ")");
+    }
+    user_check(count == components.back(), "`mixture_distribution component` (", count,
+               ") does not equal `component_distribution.batch_shape[-1]` (", components.back(),
+               ")");
+}
+
 void check_sample_shape(const ir::Shape& value, const ir::Shape& batch, const ir::Shape& event) {
     const size_t count = std::min(value.size(), event.size());
     const ir::Shape last(value.end() - static_cast<std::ptrdiff_t>(count), value.end());

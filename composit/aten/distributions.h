@@ -68,6 +68,23 @@ using MatrixShapes = std::vector<std::optional<ir::Shape>>;
 // with the batch.
 void check_sample_shape(const ir::Shape& value, const ir::Shape& batch, const ir::Shape& event);
 
+// How many dimensions an event of the domain has, and one of the codomain, of transforms one after
+// the other, from those of each.
+using EventDims = std::pair<int64_t, int64_t>;
+[[nodiscard]] EventDims composed_event_dims(const std::vector<EventDims>& parts);
+// A shape whose last dimensions are `from`, with `to` in their place. ValueError: it ends
+// otherwise.
+[[nodiscard]] ir::Shape reshaped_event(const ir::Shape& shape, const ir::Shape& from,
+                                       const ir::Shape& to);
+// (…, n) elements below the diagonal as the shape of the matrices (…, m, m) with so many of them,
+// and back. ValueError for a number that no matrix has, and for matrices that are not square.
+[[nodiscard]] ir::Shape matrices_of_below(const ir::Shape& shape);
+[[nodiscard]] ir::Shape below_of_matrices(const ir::Shape& shape);
+
+// ValueError, PyTorch's words, unless a mixture of so many kinds, with this batch shape, fits
+// components of that batch shape, whose last dimension counts them.
+void check_mixture(const ir::Shape& kinds, int64_t count, const ir::Shape& components);
+
 class Distribution : public Parameters {
   public:
     // ValueError for a family that is not known.

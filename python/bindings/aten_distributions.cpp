@@ -177,6 +177,11 @@ void bind_aten_distributions(nb::module_& module) {
                    return tuple_from(aten::low_rank_batch(loc, cov_factor, cov_diag));
                });
     module.def("check_sample_shape", &aten::check_sample_shape);
+    module.def("composed_event_dims", &aten::composed_event_dims);
+    module.def("reshaped_event", &aten::reshaped_event);
+    module.def("matrices_of_below", &aten::matrices_of_below);
+    module.def("below_of_matrices", &aten::below_of_matrices);
+    module.def("check_mixture", &aten::check_mixture);
     module.def("divergence_pairs", &aten::divergence_pairs);
     module.def("divergence_formula", [](std::string_view p, std::string_view q) -> nb::object {
         const aten::Divergence formula = aten::divergence_formula(p, q);

@@ -1,5 +1,5 @@
 // Functions of networks: composit/aten/attention.h, convolutions.h, embedding.h, grid_sample.h,
-// normalization.h, pooling.h, resizing.h.
+// modules.h, normalization.h, pooling.h, resizing.h.
 #include "aten.h"
 #include "casters.h"
 #include "composit/aten/attention.h"
@@ -7,6 +7,7 @@
 #include "composit/aten/embedding.h"
 #include "composit/aten/grid_sample.h"
 #include "composit/aten/initializers.h"
+#include "composit/aten/modules.h"
 #include "composit/aten/normalization.h"
 #include "composit/aten/pooling.h"
 #include "composit/aten/resizing.h"
@@ -14,6 +15,10 @@
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
+
+#include <string>
+#include <variant>
 
 namespace composit::python {
 namespace {
@@ -226,9 +231,67 @@ void bind_sampling(nb::module_& module) {
         nb::arg(), nb::arg().none(), located);
 }
 
+// In the order of ConvolutionSizes.
+aten::ConvolutionSizes convolution_from(nb::args given) {
+    aten::ConvolutionSizes sizes;
+    sizes.in_channels = integer_from(given[0]);
+    sizes.out_channels = integer_from(given[1]);
+    sizes.groups = integer_from(given[2]);
+    sizes.kernel = integers_from(given[3]);
+    sizes.stride = integers_from(given[4]);
+    sizes.dilation = integers_from(given[5]);
+    sizes.output_padding = integers_from(given[6]);
+    if (nb::isinstance<nb::str>(given[7]))
+        sizes.padding = nb::cast<std::string>(given[7]);
+    else
+        sizes.padding = integers_from(given[7]);
+    sizes.padding_mode = nb::cast<std::string>(given[8]);
+    sizes.has_bias = truth_of(given[9]);
+    return sizes;
+}
+
+void bind_modules(nb::module_& module) {
+    using ir::Shape;
+    module.def("recurrent_parameters", [](const std::string& name, const std::string& mode,
+                                          int64_t input, int64_t hidden, int64_t layers,
+                                          TruthFlag has_bias, double dropout,
+                                          TruthFlag is_bidirectional, int64_t projection) {
+        return aten::recurrent_parameters(
+            name, {mode, input, hidden, layers, has_bias, is_bidirectional, dropout, projection});
+    });
+    module.def("attention_parameters",
+               [](int64_t width, int64_t heads, int64_t key_width, int64_t value_width,
+                  TruthFlag has_bias, TruthFlag has_added_row) {
+                   return aten::attention_parameters(width, heads, key_width, value_width, has_bias,
+                                                     has_added_row);
+               });
+    module.def("convolution_parameters", [](bool is_transposed, nb::args sizes) {
+        return aten::convolution_parameters(convolution_from(sizes), is_transposed);
+    });
+    module.def("shown_convolution",
+               [](nb::args sizes) { return aten::shown_convolution(convolution_from(sizes)); });
+    module.def("widths_before",
+               [](nb::args sizes) { return aten::widths_before(convolution_from(sizes)); });
+    module.def("padding_for", [](const Shape& input, const Shape& wanted, nb::args sizes) {
+        return aten::padding_for(convolution_from(sizes), input, wanted);
+    });
+    // (cutoffs, widths, sizes)
+    module.def("class_clusters", [](int64_t features, int64_t classes,
+                                    const std::vector<int64_t>& cutoffs, double division) {
+        const aten::ClassClusters found =
+            aten::class_clusters(features, classes, cutoffs, division);
+        return nb::make_tuple(tuple_from(found.cutoffs), tuple_from(found.widths),
+                              tuple_from(found.sizes));
+    });
+    module.def("check_clustered", &aten::check_clustered);
+    module.def("check_fractional", &aten::check_fractional, nb::arg("module"), nb::arg("has_size"),
+               nb::arg("ratios").none());
+}
+
 }  // namespace
 
 void bind_aten_images(nb::module_& module) {
+    bind_modules(module);
     bind_convolutions(module);
     bind_norms(module);
     bind_pools(module);

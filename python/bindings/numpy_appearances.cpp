@@ -1,8 +1,11 @@
 // What shows a tensor's elements otherwise and writes through to it: parts of complex numbers, and
 // bits as another dtype.
+#include "arguments.h"
+#include "arrays.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
+#include "composit/execute/execute.h"
 #include "composit/ir/body.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
@@ -13,12 +16,21 @@
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 #include "content.h"
+#include "flags.h"
 #include "location.h"
 #include "numpy.h"
+#include "shown.h"
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -98,7 +110,125 @@ Appearance bits_as(ir::DType dtype) {
             }};
 }
 
+namespace {
+
+// Where the elements of an array lie: whose memory it is (0: the machine's), the first byte of each
+// element there, and their size.
+struct Occupied {
+    uintptr_t owner = 0;
+    std::vector<int64_t> first;
+    int64_t width = 1;
+};
+
+// Nothing for what has no memory that others can see.
+std::optional<Occupied> occupied(nb::handle x) {
+    Occupied found;
+    if (is_tensor(x)) {
+        const Cell& cell = *content_of<LazyTensor>(x).cell();
+        const ir::Node& root = cell.root()->tensor().node();
+        const bool is_borrowed = ir::is_constant(root) && ir::constant_value(root).is_borrowed();
+        const auto begin =
+            is_borrowed ? reinterpret_cast<uintptr_t>(ir::constant_value(root).data()) : 0;
+        if (!is_borrowed) found.owner = reinterpret_cast<uintptr_t>(cell.root());
+        found.width = static_cast<int64_t>(ir::size_of(content_of<LazyTensor>(x).type().dtype));
+        const ir::Array places = execute::evaluate(std::vector<Tensor>{cell.places()})[0];
+        for (int64_t i = 0; i < places.size(); ++i)
+            found.first.push_back(places.data_as<int64_t>()[i] * found.width +
+                                  static_cast<int64_t>(begin));
+        return found;
+    }
+    if (!nb::isinstance(x, numpy_attribute("ndarray"))) return {};
+    const nb::object data = x.attr("__array_interface__")["data"];
+    found.first = {static_cast<int64_t>(nb::cast<uintptr_t>(nb::object(data[0])))};
+    found.width = nb::cast<int64_t>(x.attr("itemsize"));
+    const std::vector<int64_t> shape = integers_from(x.attr("shape")),
+                               strides = integers_from(x.attr("strides"));
+    for (size_t d = 0; d < shape.size(); ++d) {
+        std::vector<int64_t> more;
+        for (const int64_t begin : found.first)
+            for (int64_t i = 0; i < shape[d]; ++i) more.push_back(begin + i * strides[d]);
+        found.first = std::move(more);
+    }
+    return found;
+}
+
+std::vector<int64_t> bytes_of(const Occupied& memory) {
+    std::vector<int64_t> bytes;
+    for (const int64_t first : memory.first)
+        for (int64_t i = 0; i < memory.width; ++i) bytes.push_back(first + i);
+    std::ranges::sort(bytes);
+    return bytes;
+}
+
+// Whether the stretches from the first to the last elements overlap; exactly: elements do.
+bool overlap(nb::handle a, nb::handle b, bool is_exact) {
+    const std::optional<Occupied> one = occupied(a), two = occupied(b);
+    if (!one || !two || one->owner != two->owner || one->first.empty() || two->first.empty())
+        return false;
+    const auto [low, high] = std::ranges::minmax(one->first);
+    const auto [other_low, other_high] = std::ranges::minmax(two->first);
+    if (low >= other_high + two->width || other_low >= high + one->width) return false;
+    if (!is_exact) return true;
+    std::vector<int64_t> common;
+    std::ranges::set_intersection(bytes_of(*one), bytes_of(*two), std::back_inserter(common));
+    return !common.empty();
+}
+
+// What require asks for, by NumPy's names for it: letters of CFAWOE.
+std::string required_flags(nb::handle requirements) {
+    if (requirements.is_none() || !truth_of(requirements)) return {};
+    if (!has_attribute(requirements, "__iter__"))
+        refuse_argument(requirements, "A sequence of texts");
+    constexpr std::string_view known[] = {"C",
+                                          "C_CONTIGUOUS",
+                                          "CONTIGUOUS",
+                                          "F",
+                                          "F_CONTIGUOUS",
+                                          "FORTRAN",
+                                          "A",
+                                          "ALIGNED",
+                                          "W",
+                                          "WRITEABLE",
+                                          "O",
+                                          "OWNDATA",
+                                          "E",
+                                          "ENSUREARRAY"};
+    std::string letters;
+    for (nb::handle each : requirements) {
+        std::string name = nb::str(each).c_str();
+        std::ranges::transform(name, name.begin(),
+                               [](unsigned char letter) { return std::toupper(letter); });
+        user_check<KeyError>(std::ranges::find(known, name) != std::end(known),
+                             "require: ", Shown{each}, " is no requirement. Known: ", join(known),
+                             ".");
+        letters += name == "CONTIGUOUS" ? 'C' : name[0];
+    }
+    user_check(letters.find('C') == letters.npos || letters.find('F') == letters.npos,
+               "require: Cannot specify both \"C\" and \"F\" order.");
+    return letters;
+}
+
+// The tensor; a copy where it does not lie in memory as required, or is to own it.
+nb::object laid_out_as(nb::object tensor, std::string_view letters, bool is_shared) {
+    const nb::object flags = tensor.attr("flags");
+    const auto lacks = [&](char letter, const char* flag) {
+        return letters.find(letter) != letters.npos && !nb::cast<bool>(flags.attr(flag));
+    };
+    const bool is_copied = (is_shared && letters.find('O') != letters.npos) ||
+                           lacks('W', "writeable") || lacks('C', "c_contiguous") ||
+                           lacks('F', "f_contiguous");
+    if (!is_copied) return tensor;
+    return tensor.attr("copied")(letters.find('F') != letters.npos);
+}
+
+}  // namespace
+
 void bind_numpy_appearances(nb::module_& module) {
+    module.def("overlap", overlap, nb::arg("a").none(), nb::arg("b").none(), nb::arg("is_exact"),
+               "Whether two arrays, or tensors, have memory in common.");
+    module.def("required_flags", required_flags, nb::arg("requirements").none());
+    module.def("laid_out_as", laid_out_as, nb::arg("tensor"), nb::arg("letters"),
+               nb::arg("is_shared"));
     const nb::call_guard<Located> located;
     module.def("real_of", real_of, located, "The real parts of a complex tensor, which it shares.");
     module.def("imag_of", imag_of, located, "The imaginary parts, which it shares.");

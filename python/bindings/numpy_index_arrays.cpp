@@ -1,13 +1,16 @@
 // composit/numpy/index_arrays.h.
+#include "arguments.h"
 #include "arrays.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/numpy/grids.h"
 #include "composit/numpy/index_arrays.h"
+#include "composit/numpy/manipulation.h"
 #include "location.h"
 #include "numpy.h"
 #include "shown.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace composit::python {
@@ -74,6 +77,31 @@ Tensor joined(const std::string& name, nb::handle key, int64_t axis, int64_t ran
     return numpy::joined(parts, how);
 }
 
+// A shape, whose positions the dtype holds: bool only two of them.
+std::vector<int64_t> lengths_of(const std::string& function, nb::handle dimensions,
+                                ir::DType dtype) {
+    if (!has_attribute(dimensions, "__iter__"))
+        refuse_argument(dimensions, "A sequence of integers");
+    const bool is_iterator = PyIter_Check(dimensions.ptr()) != 0;
+    const std::vector<int64_t> lengths = integers_from(
+        is_iterator ? nb::object(nb::list(nb::borrow(dimensions))) : nb::borrow(dimensions));
+    const int64_t most = lengths.empty() ? 0 : std::ranges::max(lengths);
+    user_check<TypeError>(dtype != ir::DType::boolean || most <= 2, function, ": positions along ",
+                          most, " elements are no bool. Two elements at ", "most are required.");
+    return lengths;
+}
+
+// Sequences along axes of their own; an empty list, which has no dtype, is one of integers.
+nb::object ix(const nb::tuple& sequences) {
+    std::vector<Tensor> all;
+    for (nb::handle sequence : sequences) {
+        const Tensor x = tensor_from(sequence);
+        const bool has_dtype = has_attribute(sequence, "dtype") || x.size() > 0;
+        all.push_back(has_dtype ? x : numpy::astype(x, ir::DType::int64));
+    }
+    return nb::cast(numpy::ix_(all));
+}
+
 }  // namespace
 
 void bind_numpy_index_arrays(nb::module_& module) {
@@ -91,7 +119,9 @@ void bind_numpy_index_arrays(nb::module_& module) {
     module.def("triu_indices_from", &numpy::triu_indices_from, located);
     module.def("indices", &numpy::indices, located);
     module.def("sparse_indices", &numpy::sparse_indices, located);
-    module.def("ix", &numpy::ix_, located);
+    module.def("ix", ix, nb::arg("sequences"), located);
+    module.def("lengths_of", lengths_of, nb::arg("function"), nb::arg("dimensions").none(),
+               nb::arg("dtype"), "A shape, whose positions the dtype holds.");
     module.def("ravel_multi_index", &numpy::ravel_multi_index, located);
     module.def("unravel_index", &numpy::unravel_index, located);
     module.def("argwhere", &numpy::argwhere, located);

@@ -370,16 +370,6 @@ void bind_numpy_manipulation(nb::module_& module) {
                located);
     module.def("unpackbits", &numpy::unpackbits, nb::arg("x"), nb::arg("axis").none(),
                nb::arg("count").none(), nb::arg("order"), located);
-    // Where the memory of others begins that the tensor is in, else 0; its root; and the number of
-    // each element within.
-    module.def("placed", [](nb::handle x) {
-        const Cell& cell = *content_of<LazyTensor>(x).cell();
-        const ir::Node& root = cell.root()->tensor().node();
-        const bool is_borrowed = ir::is_constant(root) && ir::constant_value(root).is_borrowed();
-        const void* data = is_borrowed ? ir::constant_value(root).data() : nullptr;
-        return nb::make_tuple(reinterpret_cast<uintptr_t>(data),
-                              reinterpret_cast<uintptr_t>(cell.root()), wrap(cell.places()));
-    });
     module.def("pad_widths", pad_widths, nb::arg("given").none(), nb::arg("rank"));
     module.def("pad", pad, nb::arg("x"), nb::arg("widths"), nb::arg("mode").none(),
                nb::arg("options"), located);

@@ -1,8 +1,11 @@
 // composit/numpy/polynomial_series.h, into module composit._core.polynomial.
+#include "arrays.h"
 #include "casters.h"
+#include "composit/base/error.h"
 #include "composit/numpy/checked.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/polynomial_series.h"
+#include "flags.h"
 #include "location.h"
 #include "numpy.h"
 
@@ -10,6 +13,50 @@ namespace composit::python {
 
 namespace series = numpy::polynomial;
 using series::Basis;
+
+namespace {
+
+// All degrees up to one, or those of a list.
+std::vector<int64_t> degrees_from(const std::string& name, nb::handle given) {
+    const nb::object array = numpy_attribute("asarray")(given);
+    const auto rank = nb::cast<int64_t>(array.attr("ndim"));
+    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+    user_check<TypeError>(
+        rank <= 1 && (kind == "i" || kind == "u") && nb::cast<int64_t>(array.attr("size")) > 0,
+        name, ": deg must be an int or non-empty 1-D array of int");
+    if (rank == 1) return integers_from(array.attr("tolist")());
+    const int64_t last = integer_from(array);
+    user_check(last >= 0, name, ": expected deg >= 0");
+    std::vector<int64_t> degrees;
+    for (int64_t degree = 0; degree <= last; ++degree) degrees.push_back(degree);
+    return degrees;
+}
+
+nb::object fit(const std::string& name, Basis basis, const Tensor& x, const Tensor& y,
+               nb::handle given, nb::handle rcond, TruthFlag is_full, const MaybeOperand& weights) {
+    const std::vector<int64_t> degrees = degrees_from(name, given);
+    std::optional<double> least;
+    if (!rcond.is_none()) least = number_from(rcond);
+    const series::SeriesFit found = series::fit(basis, x, y, degrees, least, weights);
+    if (is_full) {
+        nb::list report;
+        for (const Tensor& each : {found.residuals, found.rank, found.singular_values})
+            report.append(wrap(each));
+        report.append(found.rcond);
+        return nb::make_tuple(wrap(found.coefficients), report);
+    }
+    const Tensor is_full_rank =
+        numpy::apply("equal", {found.rank, static_cast<int64_t>(degrees.size())});
+    if (numpy::is_violated(is_full_rank)) {
+        const nb::object kind = nb::module_::import_("numpy.exceptions").attr("RankWarning");
+        constexpr int level = 2;  // behind the function that the user called
+        if (PyErr_WarnEx(kind.ptr(), "The fit may be poorly conditioned", level) < 0)
+            throw nb::python_error();
+    }
+    return wrap(found.coefficients);
+}
+
+}  // namespace
 
 void bind_numpy_polynomial_series(nb::module_& module) {
     const nb::call_guard<Located> located;
@@ -36,20 +83,9 @@ void bind_numpy_polynomial_series(nb::module_& module) {
         located);
     module.def("companion", &series::companion, located);
     module.def("roots", &series::roots, located);
-    // The fields of SeriesFit; and whether the rank is known not to be full.
-    module.def(
-        "fit",
-        [](Basis basis, const Tensor& x, const Tensor& y, const std::vector<int64_t>& degrees,
-           std::optional<double> rcond, const MaybeOperand& weights) {
-            const series::SeriesFit fit = series::fit(basis, x, y, degrees, rcond, weights);
-            const Tensor is_full =
-                numpy::apply("equal", {fit.rank, static_cast<int64_t>(degrees.size())});
-            return nb::make_tuple(wrap(fit.coefficients), wrap(fit.residuals), wrap(fit.rank),
-                                  wrap(fit.singular_values), fit.rcond,
-                                  numpy::is_violated(is_full));
-        },
-        nb::arg("basis"), nb::arg("x"), nb::arg("y"), nb::arg("degrees"), nb::arg("rcond").none(),
-        nb::arg("weights").none(), located);
+    module.def("fit", fit, nb::arg("name"), nb::arg("basis"), nb::arg("x"), nb::arg("y"),
+               nb::arg("degrees").none(), nb::arg("rcond").none(), nb::arg("full").none(),
+               nb::arg("weights").none(), located);
 }
 
 }  // namespace composit::python

@@ -1,19 +1,56 @@
 // composit/numpy/selecting.h and writing.h.
+#include "arguments.h"
 #include "casters.h"
+#include "composit/base/error.h"
 #include "composit/numpy/selecting.h"
 #include "composit/numpy/writing.h"
 #include "indexing.h"
 #include "location.h"
 #include "numpy.h"
+#include "shown.h"
+
+#include <string_view>
 
 namespace composit::python {
 namespace {
 
-// One integer, a slice, or an array of integers or a mask.
-numpy::Positions positions_from(nb::handle value) {
+// One integer, a slice, or an array of integers or a mask; no array of floats, no float, no text.
+numpy::Positions positions_from(const char* function, nb::handle value) {
+    const bool is_fraction = PyFloat_Check(value.ptr()) || PyComplex_Check(value.ptr());
+    if (is_fraction && std::string_view(function) == "insert")
+        refuse_argument(value, "An integer, a slice, a mask or several integers");
+    user_check<IndexError>(!is_fraction && !nb::isinstance<nb::str>(value), function,
+                           ": arrays used as indices must be of integer (or boolean) type, not ",
+                           Shown{value}, ".");
+    if (has_attribute(value, "dtype") && !nb::object(value.attr("dtype")).is_none()) {
+        const nb::object dtype = value.attr("dtype");
+        const auto kind = nb::cast<std::string>(dtype.attr("kind"));
+        user_check<IndexError>(kind != "f" && kind != "c", function,
+                               ": arrays used as indices must be of integer (or boolean) type, "
+                               "not ",
+                               Said{dtype}, ".");
+    }
     if (PySlice_Check(value.ptr())) return std::get<numpy::Slice>(index_from(value)[0]);
     if (PyLong_CheckExact(value.ptr())) return integer_from(value);
     return tensor_from(value);
+}
+
+// Conditions as a list: it may be a condition itself, by NumPy's rule.
+std::vector<Tensor> conditions_from(const Tensor& x, nb::handle given) {
+    const auto rank = [](nb::handle value) {
+        return has_attribute(value, "ndim") ? nb::cast<int64_t>(value.attr("ndim")) : 0;
+    };
+    const bool is_number = PyLong_Check(given.ptr()) || PyFloat_Check(given.ptr()) ||
+                           (has_attribute(given, "ndim") && rank(given) == 0);
+    if (is_number) return {tensor_from(given)};
+    if (!has_attribute(given, "__iter__")) refuse_argument(given, "A sequence");
+    std::vector<nb::object> all;
+    for (nb::handle each : given) all.push_back(nb::borrow(each));
+    const bool is_list = !all.empty() && (PyList_Check(all[0].ptr()) || rank(all[0]) > 0);
+    if (!is_list && x.rank() > 0) return {tensor_from(given)};
+    std::vector<Tensor> conditions;
+    for (const nb::object& each : all) conditions.push_back(tensor_from(each));
+    return conditions;
 }
 
 void bind_writing(nb::module_& module) {
@@ -45,8 +82,9 @@ void bind_numpy_selecting(nb::module_& module) {
     // Pieces are values, or functions, which take what is selected, then these arguments.
     module.def(
         "piecewise",
-        [](const Tensor& x, const std::vector<Tensor>& conditions, const nb::list& pieces,
-           const nb::tuple& arguments, const nb::dict& named) {
+        [](const Tensor& x, nb::handle given, const nb::list& pieces, const nb::tuple& arguments,
+           const nb::dict& named) {
+            const std::vector<Tensor> conditions = conditions_from(x, given);
             std::vector<numpy::Piece> all;
             for (nb::handle piece : pieces) {
                 if (!PyCallable_Check(piece.ptr())) {
@@ -69,14 +107,14 @@ void bind_numpy_selecting(nb::module_& module) {
         "insert",
         [](const Tensor& x, nb::handle positions, const numpy::Operand& values,
            std::optional<int64_t> axis) {
-            return numpy::insert(x, positions_from(positions), values, axis);
+            return numpy::insert(x, positions_from("insert", positions), values, axis);
         },
         nb::arg("x"), nb::arg("positions").none(), nb::arg("values"), nb::arg("axis").none(),
         located);
     module.def(
         "delete",
         [](const Tensor& x, nb::handle positions, std::optional<int64_t> axis) {
-            return numpy::delete_(x, positions_from(positions), axis);
+            return numpy::delete_(x, positions_from("delete", positions), axis);
         },
         nb::arg("x"), nb::arg("positions").none(), nb::arg("axis").none(), located);
     // Functions of the user's: what they return is taken like any operand.

@@ -151,6 +151,7 @@ class PairUfunc(Elementwise):
     def __init__(self, name: str, first: Ufunc, second: Ufunc) -> None:
         super().__init__(name, f"({first.__doc__}, {second.__doc__})", first.nin, 2)
         self.rows = (first, second)
+        self._names = [first.row.name, second.row.name]
 
     @overridable
     def __call__(
@@ -166,7 +167,7 @@ class PairUfunc(Elementwise):
         sig: Any = None,
     ) -> Any:
         return _core.numpy.call_ufunc(
-            self.__name__, [row.row.name for row in self.rows], self.nin, operands,
+            self.__name__, self._names, self.nin, operands,
             None if out is NoValue else out, out is not NoValue, where, dtype, casting, order,
             subok, signature, sig,
         )  # fmt: skip

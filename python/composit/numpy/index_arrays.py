@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
 from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _arguments
-from composit.numpy.creation import _downwards, _upwards, arange, asarray
+from composit.numpy.creation import _downwards, _upwards, arange
 
 _c = _core.numpy
 
@@ -64,20 +63,8 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[LazyTensor, ...]:
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The position of each element along each axis; sparse ones broadcast to the whole."""
-    lengths = _lengths("indices", dimensions, dtype)
+    lengths = _c.lengths_of("indices", dimensions, dtype)
     return tuple(_c.sparse_indices(lengths, dtype)) if sparse else _c.indices(lengths, dtype)
-
-
-def _lengths(function: str, dimensions: Any, dtype: Any) -> tuple[int, ...]:
-    """A shape, whose positions the dtype holds: bool only two of them."""
-    if not hasattr(dimensions, "__iter__"):
-        raise TypeError(_mismatch.wrong(dimensions, "A sequence of integers"))
-    is_lazy = isinstance(dimensions, Iterator)
-    lengths = _core.integers(tuple(dimensions) if is_lazy else dimensions)
-    if lengths and max(lengths) > 2 and _core.dtype_of(dtype).kind == "b":
-        message = f"{function}: positions along {max(lengths)} elements are no bool"
-        raise type_error(f"{message}. Two elements at most are required.")
-    return lengths
 
 
 def fromfunction(
@@ -85,19 +72,14 @@ def fromfunction(
 ) -> Any:
     """What the function makes of the positions along each axis."""
     _c.check_creation("fromfunction", None, "CKAF", like)
-    lengths = _lengths("fromfunction", shape, dtype)
+    lengths = _c.lengths_of("fromfunction", shape, dtype)
     grid = _c.broadcast_arrays(_c.sparse_indices(lengths, dtype)) if lengths else ()
     return _function(function)(*grid, **kwargs)
 
 
 def ix_(*args: Any) -> tuple[LazyTensor, ...]:
     """Sequences along axes of their own, which select their cross product."""
-    sequences = []
-    for sequence in args:
-        given = asarray(sequence)
-        has_dtype = hasattr(sequence, "dtype")  # an empty list has none
-        sequences.append(given if has_dtype or given.size else _c.astype(given, int))
-    return tuple(_c.ix(sequences))
+    return tuple(_c.ix(args))
 
 
 def ravel_multi_index(

@@ -5,13 +5,13 @@ Leading axes are a batch of matrices. Decompositions are LAPACK's, from the libr
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.linalg import LinAlgError, _umath_linalg
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error
+from composit._core import LazyTensor, value_error
 from composit._mismatch import wrong
 from composit.numpy import _arguments, linear
 
@@ -117,30 +117,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> LazyTensor:
 
 def matrix_power(a: Any, n: Any) -> LazyTensor:
     """The product of n matrices a; of the inverse for n < 0."""
-    try:
-        count = operator.index(n)
-    except TypeError:
-        _c.matrix_power(a, 1)  # what is wrong with the matrix comes first, as in NumPy
-        raise type_error(f"matrix_power: n is {n!r}. An integer is required.") from None
-    if -(1 << 63) <= count < 1 << 63:
-        return _c.matrix_power(a, count)
-    result: Any = None
-    base = _c.matrix_power(a, -1 if count < 0 else 1)
-    for digit in _digits(abs(count)):  # of more bits than one call takes, the highest first
-        raised = None if result is None else _c.matrix_power(result, 1 << 62)
-        more = None if digit == 0 else _c.matrix_power(base, digit)
-        factors = [factor for factor in (raised, more) if factor is not None]
-        result = linear.matmul(*factors) if len(factors) == 2 else factors[0]
-    return result
-
-
-def _digits(count: int) -> list[int]:
-    """The digits of a number of base 2^62, the highest first."""
-    digits = []
-    while count:
-        digits.append(count & ((1 << 62) - 1))
-        count >>= 62
-    return digits[::-1]
+    return _c.matrix_power(a, n)
 
 
 # ----- solutions
@@ -183,20 +160,14 @@ def tensorinv(a: Any, ind: int = 2) -> LazyTensor:
     return _c.tensorinv(a, ind)
 
 
-_not_given = object()
+_not_given: Any = np._NoValue
 
 
 def pinv(
     a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _not_given
 ) -> LazyTensor:
     """The Moore-Penrose inverse; small singular values count as zero."""
-    if rcond is not None and rtol is not _not_given:
-        raise value_error("pinv: `rtol` and `rcond` can't be both set.")
-    if rcond is None:
-        rcond = 1e-15 if rtol is _not_given else rtol
-    if rcond is None:
-        rcond = _c.relative_precision(a)
-    return _c.pinv(a, rcond, hermitian)
+    return _c.pinv(a, rcond, hermitian, rtol)
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[LazyTensor, ...]:
@@ -209,25 +180,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[LazyTensor, ...]:
 
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns Q and a triangle R, a = Q R; other modes as in NumPy."""
-    if mode not in ("reduced", "complete", "r", "raw"):
-        names = {"f": "reduced", "full": "reduced", "e": "economic", "economic": "economic"}
-        if not isinstance(mode, str) or mode not in names:
-            required = "'reduced', 'complete', 'r' or 'raw'"
-            raise value_error(f"qr: Unrecognized mode {mode!r}. {required}.")
-        import warnings
-
-        warnings.warn(
-            f"qr: the mode {mode!r} is deprecated, as in NumPy. Use 'reduced', or 'raw'.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        if names[mode] == "economic":
-            return _core.numpy.matrix_transpose(_c.qr(a, "raw")[0])
-        mode = "reduced"
-    parts = _c.qr(a, mode)
-    if mode == "r":
-        return parts[0]
-    return tuple(parts) if mode == "raw" else QRResult(*parts)
+    made = _c.qr(a, mode)
+    return QRResult(*made) if isinstance(made, list) else made
 
 
 def svd(

@@ -6,16 +6,11 @@ from typing import Any
 
 import composit._core as _core
 from composit import _floating_point, _mismatch, devices
-from composit._core import LazyTensor, value_error, with_location
+from composit._core import LazyTensor, value_error
 from composit.numpy.creation import asarray
 from composit.numpy.kinds import _asked
 
 _c = _core.numpy
-_FLAGS = {
-    "C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
-    "FORTRAN": "F", "A": "A", "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O",
-    "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E",
-}  # fmt: skip
 
 
 def isfortran(a: Any) -> bool:
@@ -32,27 +27,8 @@ def isfortran(a: Any) -> bool:
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> LazyTensor:
     """A tensor; a copy where it does not lie in memory as required, or OWNDATA is."""
     _c.check_creation("require", None, "CKAF", like)
-    if not requirements:
-        return asarray(a, dtype)
-    wanted = set()
-    if not hasattr(requirements, "__iter__"):
-        raise TypeError(_mismatch.wrong(requirements, "A sequence of texts"))
-    for name in requirements:
-        flag = _FLAGS.get(str(name).upper())
-        if flag is None:
-            known = ", ".join(_FLAGS)
-            raise KeyError(with_location(f"require: {name!r} is no requirement. Known: {known}."))
-        wanted.add(flag)
-    if wanted >= {"C", "F"}:
-        raise value_error('require: Cannot specify both "C" and "F" order.')
-    tensor = asarray(a, dtype)
-    flags = tensor.flags
-    is_copy = ("O" in wanted and isinstance(a, LazyTensor)) or (
-        "W" in wanted and not flags.writeable
-    )
-    is_turned = {"C": not flags.c_contiguous, "F": not flags.f_contiguous}
-    is_copy = is_copy or any(is_turned[order] for order in wanted & {"C", "F"})
-    return tensor.copied("F" in wanted) if is_copy else tensor
+    letters = _c.required_flags(requirements)
+    return _c.laid_out_as(asarray(a, dtype), letters, isinstance(a, LazyTensor))
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
@@ -64,52 +40,14 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor
     return tensor if tensor.is_contiguous_in(True) else tensor.copied(True)
 
 
-def _places(x: Any) -> tuple[Any, Any, int] | None:
-    """Whose memory x is in (None: the machine's), the first byte of every element there, and their
-    size; None for what has no memory that others can see."""
-    import numpy as np
-
-    if isinstance(x, LazyTensor):
-        address, root, places = _c.placed(x)
-        size = x.dtype.itemsize
-        first = places.evaluated().ravel() * size
-        return (None, first + address, size) if address else (root, first, size)
-    if not isinstance(x, np.ndarray):
-        return None
-    first = np.full((), x.__array_interface__["data"][0], np.int64)
-    for length, stride in zip(x.shape, x.strides):
-        first = np.add.outer(first, np.arange(length) * stride)
-    return None, first.ravel(), x.itemsize
-
-
-def _bytes(first: Any, size: int) -> Any:
-    import numpy as np
-
-    return np.add.outer(first, np.arange(size)).ravel()
-
-
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
     """Whether the stretches of memory from the first to the last element of both overlap."""
-    return _overlap(a, b, False)
+    return _c.overlap(a, b, False)
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
     """Whether both have an element in the same memory: views of one tensor, or of one ndarray."""
-    return _overlap(a, b, True)
-
-
-def _overlap(a: Any, b: Any, exactly: bool) -> bool:
-    import numpy as np
-
-    one, two = _places(a), _places(b)
-    if one is None or two is None or one[0] != two[0]:
-        return False
-    (_, first, size), (_, other, width) = one, two
-    if first.size == 0 or other.size == 0:
-        return False
-    if first.min() >= other.max() + width or other.min() >= first.max() + size:
-        return False
-    return not exactly or np.intersect1d(_bytes(first, size), _bytes(other, width)).size > 0
+    return _c.overlap(a, b, True)
 
 
 @_floating_point.in_default_state

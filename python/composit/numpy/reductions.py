@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import composit._core as _core
@@ -16,14 +15,7 @@ _c = _core.numpy
 def _running_dtype(a: Any, dtype: Any, out: Any) -> Any:
     """The dtype in which sums and products are formed: with an `out` that which both have in
     common, as in NumPy, and 64 bits for integers only without one."""
-    if dtype is not None or out is None:
-        return dtype
-    out = _c.the_output(out)
-    if not hasattr(out, "dtype"):
-        return dtype
-    import numpy as np
-
-    return np.result_type(asarray(a).dtype, out.dtype)
+    return dtype if out is None else _c.running_dtype(a, dtype, out)
 
 
 def _divided_into(function: str, result: LazyTensor, out: Any) -> Any:
@@ -95,21 +87,8 @@ def mean(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Arithmetic mean over axes."""
-    _warn_of_few("Mean of empty slice", a, axis, 0, where)
+    _c.warn_of_few("Mean of empty slice", a, axis, 0, where)
     return _divided_into("mean", _c.mean(a, axis, dtype, keepdims, _mask(where)), out)
-
-
-def _warn_of_few(message: str, a: Any, axis: Any, ddof: float, where: Any) -> None:
-    """NumPy's warning where there are not more than ddof elements along the axes."""
-    if where is not True or not isinstance(a, LazyTensor):
-        return
-    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    count = 1
-    for each in axes:
-        if isinstance(each, int) and -a.ndim <= each < a.ndim:
-            count *= a.shape[each]
-    if isinstance(ddof, (int, float)) and count <= ddof:
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _ddof(function: str, ddof: float, correction: Any) -> float:
@@ -126,7 +105,7 @@ def var(
 ) -> LazyTensor:  # fmt: skip
     """Variance over axes, divided by n - ddof."""
     ddof = _ddof("var", ddof, correction)
-    _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
+    _c.warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
     result = _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean)
     return _divided_into("var", result, out)
 
@@ -137,7 +116,7 @@ def std(
 ) -> LazyTensor:  # fmt: skip
     """Standard deviation over axes."""
     ddof = _ddof("std", ddof, correction)
-    _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
+    _c.warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
     result = _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean)
     return _root_into("std", result, out)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import _mismatch
-from composit._core import LazyTensor, index_error, type_error, value_error
+from composit._core import LazyTensor, type_error, value_error
 from composit.numpy import _arguments, _by_numpy, _other_objects
 from composit.numpy._outputs import write_out
 from composit.numpy.creation import asarray
@@ -33,21 +33,11 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> LazyTensor:
     return _core.array_of(_c.select(condlist, choicelist, default))
 
 
-def _conditions(x: LazyTensor, condlist: Any) -> list[Any]:
-    """condlist as a list: it may be a condition itself, by NumPy's rule."""
-    if isinstance(condlist, (bool, int, float)) or getattr(condlist, "shape", None) == ():
-        return [condlist]
-    conditions = _listed(condlist)
-    first = conditions[0] if conditions else None
-    is_list = isinstance(first, list) or getattr(first, "ndim", 0) > 0
-    return conditions if is_list or x.ndim == 0 else [condlist]
-
-
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> LazyTensor:
     """Functions, or values, of the elements of x for which conditions hold: evaluates those now.
     One function more than conditions is for the elements of none."""
     x = asarray(x)
-    return _core.array_of(_c.piecewise(x, _conditions(x, condlist), _listed(funclist), args, kw))
+    return _core.array_of(_c.piecewise(x, condlist, _listed(funclist), args, kw))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
@@ -81,22 +71,9 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return filt[first : first + kept.size]
 
 
-def _places(function: str, obj: Any) -> Any:
-    """obj, which is no array of floats, no float and no text."""
-    if function == "insert" and isinstance(obj, (float, complex)):
-        raise TypeError(_mismatch.wrong(obj, "An integer, a slice, a mask or several integers"))
-    if isinstance(obj, (str, float, complex)):
-        message = f"{function}: arrays used as indices must be of integer (or boolean) type"
-        raise index_error(f"{message}, not {obj!r}.")
-    if getattr(obj, "dtype", None) is not None and obj.dtype.kind in "fc":
-        message = f"{function}: arrays used as indices must be of integer (or boolean) type"
-        raise index_error(f"{message}, not {obj.dtype}.")
-    return obj
-
-
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> LazyTensor:
     """Values before the positions obj: an integer, a slice, a mask or several integers."""
-    return _c.insert(arr, _places("insert", obj), _elements(values, arr), axis)
+    return _c.insert(arr, obj, _elements(values, arr), axis)
 
 
 def _elements(values: Any, arr: Any) -> Any:
@@ -109,7 +86,7 @@ def _elements(values: Any, arr: Any) -> Any:
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> LazyTensor:
     """Without the slices at obj: an integer, a slice, a mask or several integers."""
-    return _c.delete(arr, _places("delete", obj), axis)
+    return _c.delete(arr, obj, axis)
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> LazyTensor:

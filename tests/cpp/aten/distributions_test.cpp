@@ -224,4 +224,19 @@ TEST(aten_transforms, densities_of_transformed_draws) {
     EXPECT_NEAR(number(aten::transformed_log_prob(base, steps, numbers({x}))), expected, 1e-13);
 }
 
+TEST(aten_distributions, shapes_of_what_is_made_of_others) {
+    EXPECT_EQ(aten::composed_event_dims({}), aten::EventDims(0, 0));
+    EXPECT_EQ(aten::composed_event_dims({{0, 0}, {1, 1}, {0, 0}}), aten::EventDims(1, 1));
+    EXPECT_EQ(aten::composed_event_dims({{0, 0}, {1, 2}}), aten::EventDims(1, 2));
+    EXPECT_EQ(aten::reshaped_event({5, 2, 3}, {2, 3}, {6}), (ir::Shape{5, 6}));
+    EXPECT_THROW((void)aten::reshaped_event({2, 2}, {2, 3}, {6}), ValueError);
+    EXPECT_EQ(aten::matrices_of_below({4, 3}), (ir::Shape{4, 3, 3}));
+    EXPECT_EQ(aten::below_of_matrices({4, 3, 3}), (ir::Shape{4, 3}));
+    EXPECT_THROW((void)aten::matrices_of_below({4}), ValueError);
+    EXPECT_THROW((void)aten::below_of_matrices({3, 4}), ValueError);
+    aten::check_mixture({2}, 3, {2, 3});
+    EXPECT_THROW(aten::check_mixture({4}, 3, {2, 3}), ValueError);
+    EXPECT_THROW(aten::check_mixture({2}, 4, {2, 3}), ValueError);
+}
+
 }  // namespace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -82,23 +81,7 @@ def functions(basis: Any, prefix: str) -> dict[str, Any]:
     def fit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None) -> Any:
         """The series up to a degree, or of these degrees, that is nearest to y at x by the squares
         of the distances; with `full`, also what lstsq says."""
-        degrees = np.asarray(deg)
-        if degrees.ndim > 1 or degrees.dtype.kind not in "iu" or degrees.size == 0:
-            raise type_error(f"{prefix}fit: deg must be an int or non-empty 1-D array of int")
-        if degrees.ndim == 0:
-            if degrees < 0:
-                raise value_error(f"{prefix}fit: expected deg >= 0")
-            degrees = np.arange(int(degrees) + 1)
-        least = None if rcond is None else _core.number(rcond)
-        found, residuals, rank, singular, used, is_short = _c.fit(
-            basis, x, y, tuple(degrees.tolist()), least, w
-        )
-        if full:
-            return found, [residuals, rank, singular, used]
-        if is_short:
-            message = "The fit may be poorly conditioned"
-            warnings.warn(message, np.exceptions.RankWarning, stacklevel=2)
-        return found
+        return _c.fit(f"{prefix}fit", basis, x, y, deg, rcond, full, w)
 
     made = [val, val2d, val3d, grid2d, grid3d, vander, der, companion, roots, fit]
     named = {prefix + function.__name__: function for function in made}

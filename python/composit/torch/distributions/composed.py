@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch.distributions import constraints
 from composit.torch.distributions.classes import Categorical
@@ -238,25 +239,13 @@ class MixtureSameFamily(Distribution):
                 "The Component distribution need to be an instance of "
                 "torch.distributions.Distribution"
             )
-        ours = mixture_distribution.batch_shape
-        theirs = component_distribution.batch_shape[:-1]
-        for mine, other in zip(reversed(ours), reversed(theirs)):
-            if mine != 1 and other != 1 and mine != other:
-                raise value_error(
-                    f"`mixture_distribution.batch_shape` ({ours}) is not compatible with "
-                    f"`component_distribution.batch_shape`({theirs})"
-                )
+        components = component_distribution.batch_shape
         count = mixture_distribution.logits.shape[-1]
-        components = component_distribution.batch_shape[-1]
-        if count != components:
-            raise value_error(
-                f"`mixture_distribution component` ({count}) does not equal "
-                f"`component_distribution.batch_shape[-1]` ({components})"
-            )
-        self._num_component = components
+        _core.aten.check_mixture(mixture_distribution.batch_shape, count, components)
+        self._num_component = count
         event_shape = component_distribution.event_shape
         self._event_ndims = len(event_shape)
-        super().__init__(theirs, event_shape, validate_args=validate_args)
+        super().__init__(components[:-1], event_shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._get_checked_instance(MixtureSameFamily, _instance)

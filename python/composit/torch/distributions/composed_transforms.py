@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch.distributions import constraints
 from composit.torch.distributions.formulas import give_formulas
@@ -205,27 +206,20 @@ class ComposeTransform(Transform):
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
         """The first part's, with as many dimensions as all parts need."""
-        if not self.parts:
-            return constraints.real
-        found = self.parts[0].domain
-        needed = self.parts[-1].codomain.event_dim
-        for part in reversed(self.parts):
-            needed += part.domain.event_dim - part.codomain.event_dim
-            needed = max(needed, part.domain.event_dim)
-        more = needed - found.event_dim
-        return constraints.independent(found, more) if more > 0 else found
+        return self._widened("domain", 0)
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self) -> Any:
         """The last part's, with as many dimensions as all parts need."""
+        return self._widened("codomain", -1)
+
+    def _widened(self, name: str, place: int) -> Any:
+        """The domain or codomain of a part, with as many dimensions as all parts need."""
         if not self.parts:
             return constraints.real
-        found = self.parts[-1].codomain
-        needed = self.parts[0].domain.event_dim
-        for part in self.parts:
-            needed += part.codomain.event_dim - part.domain.event_dim
-            needed = max(needed, part.codomain.event_dim)
-        more = needed - found.event_dim
+        found = getattr(self.parts[place], name)
+        each = [(part.domain.event_dim, part.codomain.event_dim) for part in self.parts]
+        more = _core.aten.composed_event_dims(each)[place] - found.event_dim
         return constraints.independent(found, more) if more > 0 else found
 
     @lazy_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit._core import value_error
 from composit.torch import dtypes
 from composit.torch.calling import TensorBase
@@ -57,14 +58,7 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
     def _shape(self, shape: Any, from_shape: Any, to_shape: Any) -> Any:
-        kept = len(shape) - len(from_shape)
-        if kept < 0:
-            raise value_error("Too few dimensions on input")
-        if tuple(shape[kept:]) != tuple(from_shape):
-            raise value_error(
-                f"Shape mismatch: expected {tuple(shape[kept:])} but got {tuple(from_shape)}"
-            )
-        return tuple(shape[:kept]) + tuple(to_shape)
+        return _core.aten.reshaped_event(tuple(shape), tuple(from_shape), tuple(to_shape))
 
     def forward_shape(self, shape: Any) -> Any:
         return self._shape(shape, self.in_shape, self.out_shape)
@@ -233,21 +227,10 @@ class CorrCholeskyTransform(Transform):
     bijective = True
 
     def forward_shape(self, shape: Any) -> Any:
-        if len(shape) < 1:
-            raise value_error("Too few dimensions on input")
-        count = shape[-1]
-        size = round((0.25 + 2 * count) ** 0.5 + 0.5)
-        if size * (size - 1) // 2 != count:
-            raise value_error("Input is not a flattened lower-diagonal number")
-        return (*tuple(shape[:-1]), size, size)
+        return _core.aten.matrices_of_below(tuple(shape))
 
     def inverse_shape(self, shape: Any) -> Any:
-        if len(shape) < 2:
-            raise value_error("Too few dimensions on input")
-        if shape[-2] != shape[-1]:
-            raise value_error("Input is not square")
-        size = shape[-1]
-        return (*tuple(shape[:-2]), size * (size - 1) // 2)
+        return _core.aten.below_of_matrices(tuple(shape))
 
 
 class SoftmaxTransform(_Same):

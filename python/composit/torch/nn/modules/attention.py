@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import with_location
+import composit._core as _core
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.attention import additive, multi_head_attention_forward
 from composit.torch.nn.module import Module
-from composit.torch.nn.modules.plain import Linear, parameter
+from composit.torch.nn.modules.plain import Linear, hold
 
 __all__ = ["MultiheadAttention"]
 
 
 class NonDynamicallyQuantizableLinear(Linear):
     """Linear, under torch's name of this one."""
+
+
+# Parameters as they are drawn, one after the other.
+_drawing_order = ["bias_k", "bias_v", "in_proj_weight", "q_proj_weight", "k_proj_weight",
+                  "v_proj_weight"]  # fmt: skip
 
 
 class MultiheadAttention(Module):
@@ -29,36 +34,20 @@ class MultiheadAttention(Module):
         vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if embed_dim % num_heads:
-            raise AssertionError(with_location("embed_dim must be divisible by num_heads"))
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
-        sizes = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim,
-                 "v_proj_weight": self.vdim}  # fmt: skip
-        is_one = self._qkv_same_embed_dim
-        for name, size in sizes.items():
-            self.register_parameter(
-                name, None if is_one else parameter(embed_dim, size, dtype=dtype)
-            )
-        self.register_parameter(
-            "in_proj_weight", parameter(3 * embed_dim, embed_dim, dtype=dtype) if is_one else None
+        shapes = _core.aten.attention_parameters(
+            embed_dim, num_heads, self.kdim, self.vdim, bias, add_bias_kv
         )
-        self.register_parameter(
-            "in_proj_bias", parameter(3 * embed_dim, dtype=dtype) if bias else None
-        )
+        hold(self, shapes, dtype=dtype)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
-        for name in ("bias_k", "bias_v"):
-            self.register_parameter(
-                name, parameter(1, 1, embed_dim, dtype=dtype) if add_bias_kv else None
-            )
-            if add_bias_kv:
-                init.xavier_normal_(getattr(self, name))
+        drawn = {name: getattr(self, name) for name, shape in shapes if shape is not None}
         self.add_zero_attn = add_zero_attn
-        for name in ("in_proj_weight", *sizes):
-            if getattr(self, name) is not None:
-                init.xavier_uniform_(getattr(self, name))
+        for name in sorted(drawn.keys() - {"in_proj_bias"}, key=_drawing_order.index):
+            draw = init.xavier_normal_ if name.startswith("bias") else init.xavier_uniform_
+            draw(drawn[name])
         if bias:
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import composit._core as _core
 from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
-from composit.torch.nn.modules.plain import parameter
+from composit.torch.nn.modules.plain import hold
 
 __all__ = [
     "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
@@ -25,6 +26,7 @@ class _Convolution:
     """What convolutions and transposed ones do alike."""
 
     bias: Any
+    weight: Any
     register_parameter: Any
     _count = 2
     _is_transposed = False
@@ -35,24 +37,14 @@ class _Convolution:
         device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
-        if groups <= 0:
-            raise value_error("groups must be a positive integer")
-        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if channels % groups:
-                raise value_error(f"{name} must be divisible by groups")
-        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise value_error(f"padding_mode {padding_mode!r} is none of 'zeros', 'reflect', "
-                              "'replicate' and 'circular'")  # fmt: skip
         count = self._count
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = _lengths(kernel_size, count)
         self.stride, self.dilation = _lengths(stride, count), _lengths(dilation, count)
         self.padding = padding if isinstance(padding, str) else _lengths(padding, count)
         self.output_padding, self.padding_mode = _lengths(output_padding, count), padding_mode
-        ends = (in_channels, out_channels) if self._is_transposed else (out_channels, in_channels)
-        self.weight = parameter(ends[0], ends[1] // groups, *self.kernel_size, dtype=dtype,
-                                device=device)  # fmt: skip
-        self.register_parameter("bias", parameter(out_channels, dtype=dtype) if bias else None)
+        shapes = _core.aten.convolution_parameters(self._is_transposed, *self._sizes(bias))
+        hold(self, shapes, dtype=dtype, device=device)
         self.reset_parameters()
 
     @in_default_state
@@ -66,23 +58,13 @@ class _Convolution:
 
     def extra_repr(self) -> str:
         """Its sizes and options, as torch writes them."""
-        text = (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
-        )
-        if self.padding != (0,) * self._count:
-            text += f", padding={self.padding}"
-        if self.dilation != (1,) * self._count:
-            text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * self._count:
-            text += f", output_padding={self.output_padding}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
-        if self.bias is None:
-            text += ", bias=False"
-        return text if self.padding_mode == "zeros" else text + (
-            f", padding_mode={self.padding_mode}"
-        )  # fmt: skip
+        return _core.aten.shown_convolution(*self._sizes(self.bias is not None))
+
+    def _sizes(self, has_bias: Any) -> tuple[Any, ...]:
+        """What composit::aten::ConvolutionSizes holds, in its order."""
+        return (self.in_channels, self.out_channels, self.groups, self.kernel_size, self.stride,
+                self.dilation, self.output_padding, self.padding, self.padding_mode,
+                has_bias)  # fmt: skip
 
 
 class _Straight(_Convolution, Module):
@@ -106,16 +88,8 @@ class _Straight(_Convolution, Module):
         )
 
     def _padded(self, input: Any) -> Any:
-        widths: list[int] = []
-        for i in reversed(range(self._count)):
-            if self.padding == "same":
-                total = self.dilation[i] * (self.kernel_size[i] - 1)
-                widths += [total // 2, total - total // 2]
-            else:
-                given: Any = self.padding
-                width = 0 if given == "valid" else given[i]
-                widths += [width, width]
-        return calling.neural["pad"](input, widths, self.padding_mode)
+        widths = _core.aten.widths_before(*self._sizes(self.bias is not None))
+        return calling.neural["pad"](input, list(widths), self.padding_mode)
 
 
 class _Transposed(_Convolution, Module):
@@ -137,14 +111,9 @@ class _Transposed(_Convolution, Module):
         """The transposed convolution of input, of a size that is chosen."""
         extra = self.output_padding
         if output_size is not None:
-            wanted = list(output_size)[-self._count :]
-            extra = tuple(
-                w - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
-                for w, n, s, p, d, k in zip(
-                    wanted, input.shape[-self._count :], self.stride, self.padding, self.dilation,
-                    self.kernel_size,
-                )
-            )  # fmt: skip
+            shape, wanted = tuple(input.shape), tuple(output_size)
+            sizes = self._sizes(self.bias is not None)
+            extra = _core.aten.padding_for(shape, wanted, *sizes)
         return calling.neural[f"conv_transpose{self._count}d"](
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
             self.dilation,

@@ -19,6 +19,12 @@ def parameter(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:
     return Parameter(calling.functions["zeros"](*shape, dtype=dtype, device=device))
 
 
+def hold(module: Any, shapes: Any, **kinds: Any) -> None:
+    """Registers parameters of these names and shapes, None where there is no shape."""
+    for name, shape in shapes:
+        module.register_parameter(name, None if shape is None else parameter(*shape, **kinds))
+
+
 _linear = calling.neural["linear"]
 
 

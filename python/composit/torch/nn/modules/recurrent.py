@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import composit._core as _core
 from composit import nn
 from composit._core import runtime_error, value_error
 from composit._floating_point import in_default_state
@@ -13,7 +14,7 @@ from composit.torch.functions import random
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules import packed
-from composit.torch.nn.modules.plain import parameter
+from composit.torch.nn.modules.plain import hold, parameter
 from composit.torch.nn.utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -39,37 +40,15 @@ class RNNBase(Module):
         bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if not 0 <= dropout <= 1:
-            raise value_error(f"dropout should be a number in range [0, 1], and is {dropout}")
-        if hidden_size <= 0 or num_layers <= 0:
-            raise value_error(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers "
-                              f"{num_layers}. Numbers above zero are required.")  # fmt: skip
-        if proj_size and mode != "LSTM":
-            raise value_error("proj_size argument is only supported for LSTM")
-        if proj_size < 0 or proj_size >= hidden_size:
-            raise value_error("proj_size has to be smaller than hidden_size")
+        shapes = _core.aten.recurrent_parameters(
+            type(self).__name__, mode, input_size, hidden_size, num_layers, bias, dropout,
+            bidirectional, proj_size,
+        )  # fmt: skip
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional, self.proj_size = dropout, bidirectional, proj_size
-        self._names: list[str] = []
-        rows = _GATES[mode] * hidden_size
-        directions = ("", "_reverse") if bidirectional else ("",)
-        outputs = proj_size or hidden_size
-        for layer in range(num_layers):
-            inputs = input_size if layer == 0 else outputs * len(directions)
-            for side in directions:
-                shapes: dict[str, tuple[int, ...]] = {
-                    "weight_ih": (rows, inputs),
-                    "weight_hh": (rows, outputs),
-                }
-                if bias:
-                    shapes.update(bias_ih=(rows,), bias_hh=(rows,))
-                if proj_size:
-                    shapes["weight_hr"] = (proj_size, hidden_size)
-                for part, shape in shapes.items():
-                    name = f"{part}_l{layer}{side}"
-                    self._names.append(name)
-                    setattr(self, name, parameter(*shape, dtype=dtype, device=device))
+        self._names = list(dict(shapes))
+        hold(self, shapes, dtype=dtype, device=device)
         self.reset_parameters()
 
     @in_default_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from composit._core import runtime_error, value_error
+import composit._core as _core
 from composit.torch import calling
 from composit.torch.named_results import named
 from composit.torch.nn import fractional
@@ -27,20 +27,12 @@ class _FractionalMaxPool(Module):
         return_indices: bool = False, _random_samples: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        kind, count = type(self).__name__, self._count
-        if output_size is None and output_ratio is None:
-            raise value_error(
-                f"{kind} requires specifying either an output size, or a pooling ratio"
-            )
-        if output_size is not None and output_ratio is not None:
-            raise value_error("only one of output_size and output_ratio may be specified")
+        count = self._count
         self.kernel_size = (kernel_size,) * count if isinstance(kernel_size, int) else kernel_size
         self.output_size = (output_size,) * count if isinstance(output_size, int) else output_size
         is_one = isinstance(output_ratio, float)
         self.output_ratio = (output_ratio,) * count if is_one else output_ratio
-        for ratio in self.output_ratio or ():
-            if not 0 < ratio < 1:
-                raise value_error(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+        _core.aten.check_fractional(type(self).__name__, output_size is not None, self.output_ratio)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
 
@@ -71,26 +63,18 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head_bias: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        cutoffs = list(cutoffs)
-        if not cutoffs:
-            raise value_error("cutoffs should be a sequence of length larger than 0")
-        is_fine = all(isinstance(c, int) for c in cutoffs) and cutoffs == sorted(set(cutoffs))
-        if not is_fine or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1:
-            raise value_error(
-                "cutoffs should be a sequence of unique, positive integers sorted in an "
-                "increasing order, where each value is between 1 and n_classes-1"
-            )
+        self.cutoffs, widths, sizes = map(
+            list, _core.aten.class_clusters(in_features, n_classes, tuple(cutoffs), div_value)
+        )
         self.in_features, self.n_classes = in_features, n_classes
-        self.cutoffs, self.div_value, self.head_bias = [*cutoffs, n_classes], div_value, head_bias
+        self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
         made: dict[str, Any] = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **made)
         self.tail = ModuleList()
-        for i in range(self.n_clusters):
-            width = int(in_features // div_value ** (i + 1))
-            size = self.cutoffs[i + 1] - self.cutoffs[i]
+        for width, size in zip(widths, sizes):
             self.tail.append(
                 Sequential(Linear(in_features, width, bias=False, **made),
                            Linear(width, size, bias=False, **made))
@@ -106,21 +90,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def forward(self, input_: Any, target_: Any) -> Any:
         """(output, loss): the target's log-probability of each sample, and their mean's negative.
         RuntimeError for targets that are no classes."""
-        if input_.dim() != target_.dim() + 1 or input_.dim() not in (1, 2):
-            raise runtime_error(
-                "AdaptiveLogSoftmaxWithLoss: 0D or 1D target tensor expected, and an input of "
-                f"one dimension more; given are {target_.dim()} and {input_.dim()}."
-            )
-        if input_.dim() == 2 and input_.shape[0] != target_.shape[0]:
-            raise runtime_error(
-                "Input and target should have the same size in the batch dimension."
-            )
         lowest, highest = int(target_.min()), int(target_.max())
-        if lowest < 0 or highest >= self.n_classes:
-            raise runtime_error(
-                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                f"[{lowest}, {highest}] were found. "
-            )
+        _core.aten.check_clustered(
+            tuple(input_.shape), tuple(target_.shape), lowest, highest, self.n_classes
+        )
         found = self.log_prob(input_ if input_.dim() == 2 else input_.unsqueeze(0))
         output = found.gather(1, target_.reshape(-1, 1)).squeeze(1)
         loss = (-output).mean()
