@@ -23,8 +23,10 @@ constexpr int64_t many = 1024;
 // A bit generator of NumPy's interface that another library made, and Python's lock for it.
 class ForeignGenerator : public BitGenerator {
   public:
-    ForeignGenerator(nb::object capsule, nb::object lock)
-        : capsule_(std::move(capsule)), lock_(std::move(lock)) {
+    ForeignGenerator(nb::object capsule, const nb::object& lock)
+        : capsule_(std::move(capsule)),
+          acquire_(lock.attr("acquire")),
+          release_(lock.attr("release")) {
         void* pointer = PyCapsule_GetPointer(capsule_.ptr(), "BitGenerator");
         if (!pointer) throw nb::python_error();
         bits_ = *static_cast<const Bits*>(pointer);
@@ -32,28 +34,29 @@ class ForeignGenerator : public BitGenerator {
     ~ForeignGenerator() override {
         const Acquired acquired;
         capsule_.reset();
-        lock_.reset();
+        acquire_.reset();
+        release_.reset();
     }
     [[nodiscard]] Words state() const override { refuse(); }
     void set_state(const Words&) override { refuse(); }
     void lock() override {
         const Acquired acquired;
-        lock_.attr("acquire")();
+        acquire_();
     }
     bool try_lock() override {
         const Acquired acquired;
-        return nb::cast<bool>(lock_.attr("acquire")(false));
+        return acquire_(false).is(nb::handle(Py_True));
     }
     void unlock() override {
         const Acquired acquired;
-        lock_.attr("release")();
+        release_();
     }
 
   private:
     [[noreturn]] static void refuse() {
         fail<NotSupported>("state: the bit generator belongs to another library. Ask it.");
     }
-    nb::object capsule_, lock_;
+    nb::object capsule_, acquire_, release_;
 };
 
 // The generator's lock. Who waits for it gives the interpreter's lock away: who holds it may need
@@ -179,7 +182,7 @@ void bind_bit_generators(nb::module_& module) {
                                   address(bits.next_uint32), address(bits.next_double));
         });
     nb::class_<ForeignGenerator, BitGenerator>(module, "ForeignGenerator")
-        .def(nb::init<nb::object, nb::object>());
+        .def(nb::init<nb::object, const nb::object&>());
     nb::class_<Pcg, BitGenerator>(module, "Pcg")
         .def("advance", [](Pcg& self, uint64_t upper, uint64_t lower) {
             self.advance(uint128{upper} << 64 | lower);

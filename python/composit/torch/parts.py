@@ -32,7 +32,8 @@ _elsewhere = {
     **{f"autograd.{name}": "autograd" for name in (
         "anomaly_mode", "grad_mode", "variable",
     )},
-    "autograd.function": "function", "functional": "", "return_types": "named_results", "torch_version": "version",
+    "autograd.function": "function", "functional": "", "return_types": "named_results",
+    "torch_version": "version",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode": "amp", "cpu.amp": "amp.of_cpu",
     **{f"{place}.amp.{name}": source
