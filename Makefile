@@ -33,7 +33,7 @@ help:  ## list these commands
 
 # The environment imports composit from the build folder, so a rebuild is all that an edit needs.
 # `make demo` installs what it needs itself; everything else installs what tests and checks need.
-setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
+setup: apt $(VENV)/ready $(VENV)/ready-older  ## system packages, virtual environment with pinned packages
 
 DEMO_PACKAGES = g++ graphviz ccache $(PYTHON_PACKAGES)
 # Exports are built and run for other processors.
@@ -61,6 +61,10 @@ $(VENV)/ready-demo: constraints.txt pyproject.toml tools/requirements.py
 
 $(VENV)/ready: $(VENV)/ready-demo
 	$(call install,build examples test check compiler)
+
+# A release of transformers that tests compare beside the environment's own.
+$(VENV)/ready-older: tests/python/flashlight/older_transformers.txt $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/older -r $< && touch $@
 
 $(VENV)/ready-bench: $(VENV)/ready
 	$(call install,bench)
