@@ -63,7 +63,7 @@ ir::Shape reshaped_event(const ir::Shape& shape, const ir::Shape& from, const ir
 ir::Shape matrices_of_below(const ir::Shape& shape) {
     user_check(!shape.empty(), "Too few dimensions on input");
     const int64_t count = shape.back();
-    int64_t size = 0;
+    int64_t size = 1;  // one row has no element below its diagonal
     while (size * (size - 1) / 2 < count) ++size;
     user_check(size * (size - 1) / 2 == count, "Input is not a flattened lower-diagonal number");
     ir::Shape result = without(shape, 1);

@@ -25,7 +25,7 @@ void check_operands(const Shape& query, const Shape& key, const Shape& value, bo
     user_check(grouped || heads == of_keys,
                "Expect query and key/value to have the same number of heads but got Hq=", heads,
                " and Hkv=", of_keys, ". Try setting enable_gqa=True for GQA.");
-    user_check(!grouped || heads % of_keys == 0,
+    user_check(!grouped || (of_keys > 0 && heads % of_keys == 0),
                "Expect number of query heads to be a multiple of kv heads for GQA but got Hq=",
                heads, " and Hkv=", of_keys, ".");
 }
@@ -95,6 +95,8 @@ std::string block_picture(const ir::Array& dense, std::pair<int64_t, int64_t> mo
     user_check(most_parts.first > 0 && most_parts.second > 0, "to_string: a grid of ",
                most_parts.first, " by ", most_parts.second, ". Lengths above 0 are required.");
     const Shape& shape = dense.shape();
+    user_check(dense.dtype() == ir::DType::int32 && shape.size() >= 2, "to_string: blocks are ",
+               dense.dtype(), " ", shape, ". int32 (…, rows, columns) is required.");
     const int64_t rows = shape[shape.size() - 2], columns = shape.back();
     const Shape batch(shape.begin(), shape.end() - 2);
     const auto step = [](int64_t length, int64_t most) {

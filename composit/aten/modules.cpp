@@ -3,6 +3,7 @@
 
 #include "composit/base/assertion_error.h"
 #include "composit/base/error.h"
+#include "composit/numpy/operand.h"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,11 @@
 
 namespace composit::aten {
 namespace {
+
+void check_count(std::string_view name, const Shape& lengths, size_t count) {
+    user_check(lengths.size() == count, "convolution: ", name, " is ", lengths, ". ", count,
+               " lengths are required.");
+}
 
 int64_t gates_of(std::string_view mode) { return mode == "LSTM" ? 4 : mode == "GRU" ? 3 : 1; }
 
@@ -21,6 +27,9 @@ std::string python_text(const std::variant<Shape, std::string>& padding) {
 }  // namespace
 
 std::vector<NamedShape> recurrent_parameters(std::string_view module, const RecurrentSizes& sizes) {
+    constexpr std::array modes = {"LSTM", "GRU", "RNN_TANH", "RNN_RELU"};
+    user_check(std::ranges::find(modes, sizes.mode) != modes.end(),
+               "Unrecognized RNN mode: ", sizes.mode);
     user_check(sizes.dropout >= 0 && sizes.dropout <= 1,
                "dropout should be a number in range [0, 1], and is ", number_text(sizes.dropout));
     user_check(sizes.hidden > 0 && sizes.layers > 0, module, ": hidden_size ", sizes.hidden,
@@ -97,6 +106,10 @@ std::string shown_convolution(const ConvolutionSizes& sizes) {
 }
 
 std::vector<int64_t> widths_before(const ConvolutionSizes& sizes) {
+    if (const auto* given = std::get_if<Shape>(&sizes.padding))
+        check_count("padding", *given, sizes.kernel.size());
+    else
+        check_count("dilation", sizes.dilation, sizes.kernel.size());
     std::vector<int64_t> widths;
     for (size_t d = sizes.kernel.size(); d-- > 0;) {
         int64_t low = 0, high = 0;
@@ -116,7 +129,12 @@ Shape padding_for(const ConvolutionSizes& sizes, const Shape& input, const Shape
     const size_t count = sizes.kernel.size();
     user_check(wanted.size() >= count && input.size() >= count, "conv_transpose: output_size is ",
                wanted, ". ", count, " lengths are required.");
-    const auto& padding = std::get<Shape>(sizes.padding);
+    const auto* given = std::get_if<Shape>(&sizes.padding);
+    user_check(given != nullptr, "conv_transpose: padding is a text. Lengths are required.");
+    const Shape& padding = *given;
+    check_count("padding", padding, count);
+    check_count("stride", sizes.stride, count);
+    check_count("dilation", sizes.dilation, count);
     Shape extra;
     for (size_t d = 0; d < count; ++d) {
         const int64_t length = input[input.size() - count + d];
@@ -127,19 +145,26 @@ Shape padding_for(const ConvolutionSizes& sizes, const Shape& input, const Shape
     return extra;
 }
 
-ClassClusters class_clusters(int64_t features, int64_t classes, const std::vector<int64_t>& cutoffs,
+ClassClusters class_clusters(int64_t features, int64_t classes, const std::vector<double>& given,
                              double division) {
-    user_check(!cutoffs.empty(), "cutoffs should be a sequence of length larger than 0");
+    user_check<ZeroDivisionError>(division != 0,
+                                  "AdaptiveLogSoftmaxWithLoss: div_value is 0. "
+                                  "Another number is required.");
+    user_check(!given.empty(), "cutoffs should be a sequence of length larger than 0");
     const bool ascends =
-        std::ranges::adjacent_find(cutoffs, std::ranges::greater_equal()) == cutoffs.end();
-    user_check(ascends && cutoffs.front() > 0 && cutoffs.back() <= classes - 1,
+        std::ranges::adjacent_find(given, std::ranges::greater_equal()) == given.end();
+    const bool are_whole =
+        std::ranges::all_of(given, [](double cutoff) { return cutoff == std::trunc(cutoff); });
+    user_check(ascends && are_whole && given.front() > 0 &&
+                   given.back() <= static_cast<double>(classes - 1),
                "cutoffs should be a sequence of unique, positive integers sorted in an increasing "
                "order, where each value is between 1 and n_classes-1");
-    ClassClusters found{cutoffs, {}, {}};
+    ClassClusters found{{given.begin(), given.end()}, {}, {}};
     found.cutoffs.push_back(classes);
     for (size_t i = 0; i + 1 < found.cutoffs.size(); ++i) {
         const double narrowed =
             static_cast<double>(features) / std::pow(division, static_cast<double>(i + 1));
+        numpy::check_float_fits("AdaptiveLogSoftmaxWithLoss", narrowed, ir::DType::int64);
         found.widths.push_back(static_cast<int64_t>(std::floor(narrowed)));
         found.sizes.push_back(found.cutoffs[i + 1] - found.cutoffs[i]);
     }

@@ -75,7 +75,7 @@ struct ClassClusters {
     std::vector<int64_t> cutoffs, widths, sizes;
 };
 [[nodiscard]] ClassClusters class_clusters(int64_t features, int64_t classes,
-                                           const std::vector<int64_t>& cutoffs, double division);
+                                           const std::vector<double>& cutoffs, double division);
 // RuntimeError unless targets (lowest to highest) are classes, and their shape is the input's
 // without its last dimension.
 void check_clustered(const Shape& input, const Shape& target, int64_t lowest, int64_t highest,

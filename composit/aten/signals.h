@@ -19,7 +19,8 @@ struct StftOptions {
     std::string_view pad_mode = "reflect";                    // of what a centred frame lacks
     bool is_normalized = false;
     std::optional<bool> is_onesided = {};  // unless given: of real signals and windows
-    // Frames that are not centred begin where their window does, not n_fft.
+    // Of frames that are not centred: the signal begins where the first window begins, not where
+    // the first n_fft elements do.
     std::optional<bool> is_aligned_to_window = {};
 };
 // x (…, length) of at most two dimensions; (…, frequencies, frames), complex. RuntimeError,

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/base/text.h"
 #include "composit/numpy/assembling.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -17,7 +18,10 @@ namespace composit::numpy {
 namespace {
 
 double number_of(const Tensor& x) {
-    user_check<TypeError>(x && x.rank() == 0, "mgrid: an end of a slice is no number.");
+    const bool is_number = x && x.rank() == 0 && !ir::is_complex(x.dtype());
+    user_check<TypeError>(is_number, "mgrid: a slice has ",
+                          x ? text("an end of type ", x.type()) : std::string("no stop"),
+                          ". Real numbers are required.");
     return *concrete("mgrid", "the slices", ops::astype(x, DType::float64)).data_as<double>();
 }
 
@@ -32,8 +36,11 @@ Measured measured(const GridLine& line) {
     const Tensor &start = line.start, &stop = line.stop, &step = line.step;
     const double low = number_of(start), high = number_of(stop);
     if (!line.count) {
-        const auto count = static_cast<int64_t>(std::ceil((high - low) / number_of(step)));
-        return {start, step, count, {start, stop, step}};
+        const double by = number_of(step);
+        user_check<ZeroDivisionError>(by != 0, "mgrid: division by zero: a step is 0.");
+        const double count = std::ceil((high - low) / by);
+        check_float_fits("mgrid", count, DType::int64);
+        return {start, step, static_cast<int64_t>(count), {start, stop, step}};
     }
     const std::vector<Tensor> numbers = {start, stop, Operand(0.0)};
     if (*line.count == 1) return {start, 1, 1, numbers};
@@ -82,6 +89,8 @@ Tensor placed(const Tensor& x, const Joining& how) {
 }
 
 Tensor line_placed(const GridLine& line, const Joining& how) {
+    user_check<TypeError>(static_cast<bool>(line.stop),
+                          "r_: a slice has no stop. A number is required.");
     Tensor made = line.count ? spaced(line.start, line.stop, *line.count) : points_of(line);
     made = with_rank(made, how.rank);
     return how.rank < 2 || how.place == -1 ? made : swapaxes(made, -1, how.place);
@@ -137,7 +146,7 @@ Joining joining_named(std::string_view function, std::string_view text, const Jo
 }
 
 Tensor joined(const std::vector<JoinedPart>& parts, const Joining& how) {
-    user_check(!parts.empty(), "r_: need at least one array to concatenate");
+    user_check(!parts.empty(), "concatenate: need at least one array to concatenate");
     std::vector<Tensor> made;
     for (const JoinedPart& part : parts) {
         if (const auto* line = std::get_if<GridLine>(&part))

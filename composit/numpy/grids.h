@@ -11,8 +11,8 @@
 
 namespace composit::numpy {
 
-// Points from start, before stop, by a step; or so many points, both ends among them. All are
-// numbers, whose values are known.
+// Points from start, before stop, by a step; or, with a count, that many points from start to stop,
+// which is the last one. Ends and steps are numbers whose values are known.
 //
 //   GridLine{0, 2}  GridLine{.stop = 1.0, .count = 5}
 struct GridLine {
@@ -31,7 +31,8 @@ struct GridLine {
 // The same broadcast and stacked: axis 0 counts the lines. ValueError: negative lengths.
 [[nodiscard]] Tensor mgrid(const std::vector<GridLine>& lines);
 
-// Along which axis r_ joins, of how many axes at least, and where the axes go of what has fewer.
+// How r_ joins arrays: along `axis`, after each has `rank` axes at least. An array with fewer axes
+// puts its own at `place` among the new ones.
 struct Joining {
     int64_t axis = 0, rank = 1, place = -1;
 };

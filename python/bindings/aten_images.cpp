@@ -277,7 +277,7 @@ void bind_modules(nb::module_& module) {
     });
     // (cutoffs, widths, sizes)
     module.def("class_clusters", [](int64_t features, int64_t classes,
-                                    const std::vector<int64_t>& cutoffs, double division) {
+                                    const std::vector<double>& cutoffs, double division) {
         const aten::ClassClusters found =
             aten::class_clusters(features, classes, cutoffs, division);
         return nb::make_tuple(tuple_from(found.cutoffs), tuple_from(found.widths),

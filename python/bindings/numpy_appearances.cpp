@@ -201,7 +201,7 @@ std::string required_flags(nb::handle requirements) {
         user_check<KeyError>(std::ranges::find(known, name) != std::end(known),
                              "require: ", Shown{each}, " is no requirement. Known: ", join(known),
                              ".");
-        letters += name == "CONTIGUOUS" ? 'C' : name[0];
+        letters += name[0];
     }
     user_check(letters.find('C') == letters.npos || letters.find('F') == letters.npos,
                "require: Cannot specify both \"C\" and \"F\" order.");

@@ -4,6 +4,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/manipulation.h"
 #include "content.h"
+#include "flags.h"
 #include "location.h"
 #include "numbers.h"
 #include "numpy.h"
@@ -33,7 +34,8 @@ bool holds_tensors(nb::handle items, int depth) {
 nb::object without_torch(nb::handle value) {
     if (!has_attribute(value, "resolve_conj")) return nb::borrow(value);
     const nb::object plain = value.attr("resolve_conj")().attr("resolve_neg")();
-    const bool is_short = nb::str(plain.attr("dtype")).equal(nb::str("torch.bfloat16"));
+    const nb::object dtype = plain.attr("dtype");
+    const bool is_short = nb::steal(PyObject_Str(dtype.ptr())).equal(nb::str("torch.bfloat16"));
     if (!is_short || nb::cast<bool>(plain.attr("requires_grad"))) return plain;
     const nb::module_ torch = nb::module_::import_("torch");
     return plain.attr("view")(torch.attr("int16"))
@@ -84,6 +86,9 @@ nb::object copy_mode(nb::object copy) {
 }
 
 nb::object of_tensor(nb::object x, nb::handle dtype, const std::string& name, bool is_copy) {
+    // What is known needs no node.
+    if (dtype.is_none() && name.empty() && !content_of<LazyTensor>(x).cell()->type().weak)
+        return is_copy || is_scalar(x) ? nb::object(x.attr("copied")()) : x;
     Tensor tensor = content_of<LazyTensor>(x).tensor();
     if (!dtype.is_none())
         if (const ir::DType to = dtype_from(dtype); to != tensor.dtype())
@@ -118,7 +123,7 @@ nb::object asarray(nb::object a, nb::object dtype, std::optional<std::string> na
             a = provided("stack")(a);
         }
     }
-    if (is_tensor(a)) return of_tensor(std::move(a), dtype, label, PyObject_IsTrue(copy.ptr()) > 0);
+    if (is_tensor(a)) return of_tensor(std::move(a), dtype, label, truth_of(copy));
     return wrap_array(constant_of(array_from(converted(a, dtype), !is_shared), label));
 }
 

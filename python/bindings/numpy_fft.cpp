@@ -96,6 +96,8 @@ fft::Lengths lengths_from(const std::string& name, const Tensor& x, nb::handle s
                   ": Passing an array containing `None` values to `s` is deprecated, as in "
                   "NumPy 2.0. Use -1.");
     if (nb::object(s[nb::int_(-1)]).is_none() && name.starts_with("irfft")) {
+        user_check<IndexError>(!axes || !axes->empty(), name,
+                               ": axes is (). One axis for each of s is required.");
         const int64_t axis = numpy::normalize_axis(name, axes ? axes->back() : -1, x.rank());
         lengths.back() = 2 * (x.shape()[static_cast<size_t>(axis)] - 1);
     }

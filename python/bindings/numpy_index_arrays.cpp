@@ -32,10 +32,11 @@ numpy::GridLine line_from(const std::string& name, nb::handle part) {
     numpy::GridLine line;
     if (!start.is_none()) line.start = tensor_from(start);
     if (!stop.is_none()) line.stop = tensor_from(stop);
-    if (PyComplex_Check(step.ptr()) || nb::isinstance(step, numpy_attribute("complexfloating")))
-        line.count =
-            static_cast<int64_t>(number_from(nb::steal(PyNumber_Absolute(nb::object(step).ptr()))));
-    else if (!step.is_none())
+    if (PyComplex_Check(step.ptr()) || nb::isinstance(step, numpy_attribute("complexfloating"))) {
+        const double count = number_from(nb::steal(PyNumber_Absolute(nb::object(step).ptr())));
+        numpy::check_float_fits(name, count, ir::DType::int64);
+        line.count = static_cast<int64_t>(count);
+    } else if (!step.is_none())
         line.step = tensor_from(step);
     return line;
 }

@@ -36,7 +36,8 @@ nb::object view_of(nb::handle x, const Tensor& result) {
 char order_letter(const std::string& function, nb::handle order, std::string_view known) {
     char letter = 0;
     if (nb::isinstance<nb::str>(order) && nb::len(order) > 0)
-        letter = static_cast<char>(std::toupper(nb::cast<std::string>(order)[0]));
+        letter = static_cast<char>(
+            std::toupper(static_cast<unsigned char>(nb::cast<std::string>(order)[0])));
     if (letter != 0 && known.find(letter) != known.npos) return letter;
     std::string required;
     for (const char each : known) required += text(required.empty() ? "'" : ", '", each, "'");
@@ -136,12 +137,7 @@ nb::object take(const Tensor& a, nb::handle given, MaybeAxis axis, nb::handle ou
 }
 
 // Shifts by their whole part, and those that 64 bits do not hold less whole turns along every axis.
-nb::object within_turns(nb::handle shift, int64_t size) {
-    if (PyList_Check(shift.ptr()) || PyTuple_Check(shift.ptr())) {
-        nb::list all;
-        for (nb::handle each : shift) all.append(within_turns(each, size));
-        return all;
-    }
+nb::object within_turns_of_one(nb::handle shift, int64_t size) {
     const bool is_infinite =
         PyFloat_Check(shift.ptr()) && !std::isfinite(PyFloat_AS_DOUBLE(shift.ptr()));
     nb::object by = is_infinite ? nb::object() : whole_or_index(shift);
@@ -152,6 +148,14 @@ nb::object within_turns(nb::handle shift, int64_t size) {
     by = nb::steal(PyNumber_Remainder(by.ptr(), nb::int_(std::max<int64_t>(size, 1)).ptr()));
     if (!by.is_valid()) throw nb::python_error();
     return by;
+}
+
+nb::object within_turns(nb::handle shift, int64_t size) {
+    if (!PyList_Check(shift.ptr()) && !PyTuple_Check(shift.ptr()))
+        return within_turns_of_one(shift, size);
+    nb::list all;
+    for (nb::handle each : shift) all.append(within_turns_of_one(each, size));
+    return all;
 }
 
 std::pair<int64_t, int64_t> pair_of_axes(nb::handle axes) {

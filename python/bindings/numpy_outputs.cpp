@@ -132,10 +132,12 @@ nb::object clip(nb::handle a, nb::object a_min, nb::object a_max, nb::handle out
     }
     const auto [low, high] =
         bounds_of_clip(std::move(a_min), std::move(a_max), std::move(min), std::move(max));
-    user_check<NotSupported>(
-        nb::isinstance<nb::str>(order) &&
-            nb::cast<std::string>(order).find_first_not_of("KACF") == std::string::npos,
-        "clip: order=", Shown{order}, " is not supported yet. Leave it out.");
+    const std::string letter =
+        nb::isinstance<nb::str>(order) ? nb::cast<std::string>(order) : std::string();
+    const bool is_known =
+        letter.size() == 1 && std::string_view("KACF").find(letter) != std::string_view::npos;
+    user_check<NotSupported>(order.is_none() || is_known, "clip: order=", Shown{order},
+                             " is not supported yet. Leave it out.");
     const Tensor x = numpy::strong(tensor_from(a));
     user_check<TypeError>(x.dtype() != ir::DType::boolean || !low.is_none() || !high.is_none(),
                           "clip: a is bool, and there is no bound. One is required.");
@@ -196,8 +198,6 @@ void bind_numpy_outputs(nb::module_& module) {
            bool widens) { return write_out(function, std::move(result), out, {casting, widens}); },
         "function"_a, "result"_a, "out"_a.none(), "casting"_a = "same_kind", "widens"_a = false,
         located, "The result, or `out` with the result written over it.");
-    module.def("masked_by", masked, "function"_a, "result"_a, "where"_a.none(), "out"_a.none(),
-               located);
     module.def(
         "call_ufunc",
         [](const std::string& name, const std::vector<std::string>& rows, size_t inputs,
@@ -217,14 +217,6 @@ void bind_numpy_outputs(nb::module_& module) {
                "options"_a, located);
     module.def("check_layout", check_layout, "order"_a.none(), "subok"_a.none() = true,
                "Refuses what is no order and no bool: both say nothing about tensors.");
-    module.def(
-        "is_same_kind",
-        [](nb::handle casting) { return numpy::is_same_kind(casting_from(casting)); },
-        "casting"_a.none(), "Whether it is NumPy's usual rule; errors for what is no rule.");
-    module.def(
-        "operands_in", operands_in, "function"_a, "operands"_a, "dtype"_a.none(),
-        "casting"_a.none(), located,
-        "Operands of a product in the dtype that is asked for, as far as the rule allows it.");
     module.def(
         "joinable",
         [](const std::string& function, nb::object parts, nb::handle dtype, nb::handle casting) {

@@ -18,11 +18,9 @@ namespace composit::python {
 namespace {
 
 // How often: a number, of which NumPy takes the whole part.
-int64_t order_from(const char* function, nb::handle m) {
-    const double number = number_from(m);
-    user_check(!std::isnan(number), function, ": m is ", Shown{m}, ". An integer is required.");
-    user_check<OverflowError>(std::isfinite(number), function, ": m is ", Shown{m},
-                              ". An integer is required.");
+int64_t order_from(const char* function, nb::handle order) {
+    const double number = number_from(order);
+    numpy::check_float_fits(function, number, ir::DType::int64);
     return static_cast<int64_t>(number);
 }
 

@@ -84,6 +84,7 @@ void check_inexact(const char* function, const std::optional<ir::DType>& dtype) 
 std::optional<int64_t> whole_ddof(nb::handle ddof) {
     if (ddof.is_none()) return {};
     const double number = number_from(ddof);
+    numpy::check_float_fits("cov", number, ir::DType::int64);
     user_check(number == std::trunc(number), "cov: ddof must be integer, not ", Shown{ddof}, ".");
     return static_cast<int64_t>(number);
 }

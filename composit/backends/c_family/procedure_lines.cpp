@@ -250,7 +250,10 @@ std::optional<Element> element_of(const std::string& text) {
         made.place.resize(digits == 0 ? 0 : digits - 3);
     }
     const bool stores_more = made.value.find(" = ") != std::string::npos;
-    if (stores_more || has_word(made.value, made.array)) return {};
+    const bool is_choice = made.place.find('?') != std::string::npos;
+    if (stores_more || is_choice || has_word(made.value, made.array) ||
+        has_word(made.place, made.array))
+        return {};
     return made;
 }
 

@@ -76,8 +76,6 @@ class ProcedureWriter {
     void print_index(const Block& block, size_t i, const PrintedIndex& index);
     void print_exchange(const Block& block, size_t i);
     void print_statement(const Block& block, size_t index);
-    void print_element(const Block& block, size_t index);
-    void print_write(const Statement& statement);
     void print_allocation(const Block& block, size_t index);
     void print_branch(const Statement& statement, bool is_continued);
     // `else if`: a branch alone, that needs nothing before its condition.

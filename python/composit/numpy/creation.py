@@ -52,7 +52,8 @@ def array(
     result = asarray(object, dtype, order, name=name, copy=copy)
     if not isinstance(result, LazyTensor):
         return _by_numpy.called("array", _numpys_array, (result,), {"ndmin": ndmin})
-    return _c.with_rank(result, _core.integer(ndmin))
+    least = _core.integer(ndmin)
+    return result if result.ndim >= least else _c.with_rank(result, least)
 
 
 def _numpys_array(value: Any, ndmin: int) -> Any:

@@ -145,9 +145,9 @@ def _style(arguments: argparse.Namespace) -> str:
         return "plain"
     if arguments.to == "onnx" and arguments.style is None:
         return ""
-    required = "plain" if arguments.to == "c" else "no --style"
+    required = "'plain'" if arguments.to == "c" else "No --style"
     raise value_error(f"--style: {arguments.style!r} is not for --to {arguments.to}. "
-                      f"{required[0].upper()}{required[1:]} is required.")  # fmt: skip
+                      f"{required} is required.")  # fmt: skip
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -231,6 +231,7 @@ TEST(aten_distributions, shapes_of_what_is_made_of_others) {
     EXPECT_EQ(aten::reshaped_event({5, 2, 3}, {2, 3}, {6}), (ir::Shape{5, 6}));
     EXPECT_THROW((void)aten::reshaped_event({2, 2}, {2, 3}, {6}), ValueError);
     EXPECT_EQ(aten::matrices_of_below({4, 3}), (ir::Shape{4, 3, 3}));
+    EXPECT_EQ(aten::matrices_of_below({4, 0}), (ir::Shape{4, 1, 1}));
     EXPECT_EQ(aten::below_of_matrices({4, 3, 3}), (ir::Shape{4, 3}));
     EXPECT_THROW((void)aten::matrices_of_below({4}), ValueError);
     EXPECT_THROW((void)aten::below_of_matrices({3, 4}), ValueError);

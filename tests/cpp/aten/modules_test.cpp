@@ -74,6 +74,8 @@ TEST(modules, classes_are_clustered) {
     EXPECT_EQ(found.sizes, (std::vector<int64_t>{30, 60}));
     EXPECT_THROW((void)class_clusters(64, 100, {40, 10}, 4), ValueError);
     EXPECT_THROW((void)class_clusters(64, 100, {}, 4), ValueError);
+    EXPECT_THROW((void)class_clusters(64, 100, {1.5, 3}, 4), ValueError);
+    EXPECT_THROW((void)class_clusters(64, 100, {10}, 0), ZeroDivisionError);
     check_clustered({2, 64}, {2}, 0, 99, 100);
     EXPECT_THROW(check_clustered({2, 64}, {2}, 0, 100, 100), RuntimeError);
     EXPECT_THROW(check_clustered({2, 64}, {2, 1}, 0, 9, 100), RuntimeError);

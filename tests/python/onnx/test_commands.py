@@ -118,7 +118,7 @@ def test_check(model, capsys):
         (["export", "MODEL", "--out", "none", "--to", "onnx", "--style", "plain"],
          "--style: 'plain' is not for --to onnx. No --style is required."),
         (["export", "MODEL", "--out", "none", "--to", "c", "--style", "fast"],
-         "--style: 'fast' is not for --to c. Plain is required."),
+         "--style: 'fast' is not for --to c. 'plain' is required."),
         (["export", "MODEL", "--out", "/proc/none/x"],
          "export: the folder '/proc/none/x' cannot be made: No such file or directory. "
          "A folder that can be written to is required."),

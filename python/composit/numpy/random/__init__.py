@@ -15,7 +15,7 @@ from composit.numpy.random._bit_generators import (
     Philox,
 )
 from composit.numpy.random._generator import Generator, default_rng
-from composit.numpy.random._random_state import RandomState, _global, _numpys
+from composit.numpy.random._random_state import RandomState, _global
 from composit.numpy.random._seeds import SeedSequence
 
 beta = _global.beta
@@ -75,9 +75,8 @@ def get_bit_generator() -> Any:
 
 
 def set_bit_generator(bitgen: Any) -> None:
-    """Makes the module's functions draw from it, and NumPy's as well."""
+    """Makes the module's functions draw from it."""
     if not hasattr(bitgen, "capsule"):
         message = "set_bit_generator: Invalid bit generator. The bit generator must be instantized."
         raise value_error(message)
     _global._over(bitgen)
-    _numpys.set_bit_generator(bitgen)

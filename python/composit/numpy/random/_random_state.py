@@ -18,7 +18,6 @@ from composit.numpy.random._distributions import Distributions
 
 _c = _core.numpy_random
 _l = SimpleNamespace(**_c.legacy)
-_numpys: Any = np.random  # whose stubs lack the functions of its bit generator
 
 
 class RandomState(Distributions):
@@ -57,14 +56,10 @@ class RandomState(Distributions):
 
     def seed(self, seed: Any = None) -> None:
         """Starts again from a seed: an integer, a sequence of them, or fresh entropy."""
-        bits = self._bit_generator
-        if not isinstance(bits, (MT19937, np.random.MT19937)):
+        if not isinstance(self._bit_generator, MT19937):
             raise type_error("seed: can only re-seed a MT19937 BitGenerator")
-        with bits.lock:
-            seeded = bits if isinstance(bits, MT19937) else MT19937()
-            seeded._legacy_seeding(seed)
-            if seeded is not bits:
-                bits.state = seeded.state
+        with self._bit_generator.lock:
+            self._bit_generator._legacy_seeding(seed)
             self._stream.set_gauss(False, 0.0)
 
     def get_state(self, legacy: bool = True) -> Any:
@@ -191,27 +186,4 @@ class RandomState(Distributions):
 
 
 # The front door's state; the core has none.
-class _Shared(RandomState):
-    """What the functions of numpy.random draw from: NumPy's own bit generator. Libraries that draw
-    from NumPy's functions, and programs that draw from these, share one stream and its seed."""
-
-    def __init__(self) -> None:
-        super().__init__(_numpys.get_bit_generator())
-
-    def seed(self, seed: Any = None) -> None:
-        """RandomState.seed, of NumPy's functions too."""
-        super().seed(seed)
-        self._tell_numpy()
-
-    def set_state(self, state: Any) -> None:
-        """RandomState.set_state, of NumPy's functions too."""
-        super().set_state(state)
-        self._tell_numpy()
-
-    def _tell_numpy(self) -> None:
-        """NumPy keeps the second number of a normal pair beside the bit generator."""
-        if _numpys.get_bit_generator() is self._bit_generator:
-            _numpys.set_state(self.get_state(legacy=False))
-
-
-_global = _Shared()
+_global = RandomState()

@@ -19,8 +19,6 @@ from composit.torch.nn.utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
-_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
-
 
 def _check_dtype(input: Any, weight: Any) -> None:
     if input.dtype != weight.dtype:
