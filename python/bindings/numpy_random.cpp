@@ -5,6 +5,7 @@
 #include "interpreter_lock.h"
 #include "location.h"
 #include "numpy.h"
+#include "values.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -57,6 +58,30 @@ class ForeignGenerator : public BitGenerator {
         fail<NotSupported>("state: the bit generator belongs to another library. Ask it.");
     }
     nb::object capsule_, acquire_, release_;
+};
+
+// The stream of the functions of numpy.random, for programs that draw from NumPy's functions, too,
+// as other libraries do. They share NumPy's bit generator. The second of a pair of normal numbers
+// is NumPy's to keep, so that its function makes them.
+class SharedRandomState : public RandomState {
+  public:
+    using RandomState::RandomState;
+    void run(Draw& draw) override {
+        if (!draw.draws_pairs()) return RandomState::run(draw);
+        const Acquired acquired;
+        draw.run_elsewhere([](std::string_view name, const std::vector<ir::Array>& parameters,
+                              const ir::Shape& shape) {
+            const nb::object function =
+                numpy_attribute("random").attr(std::string(name).c_str());
+            nb::list arguments;  // numbers as such: NumPy takes them in half the time
+            for (const ir::Array& parameter : parameters)
+                arguments.append(parameter.shape().empty() &&
+                                         parameter.dtype() == DType::float64
+                                     ? nb::object(nb::float_(*parameter.data_as<double>()))
+                                     : ndarray_from(parameter));
+            return array_from(function(*arguments, nb::arg("size") = tuple_from(shape)));
+        });
+    }
 };
 
 // The generator's lock. Who waits for it gives the interpreter's lock away: who holds it may need
@@ -319,6 +344,8 @@ void bind_numpy_random(nb::module_& module) {
         .def("gauss",
              [](const RandomState& self) { return std::pair(self.has_gauss(), self.gauss()); })
         .def("set_gauss", &RandomState::set_gauss);
+    nb::class_<SharedRandomState, RandomState>(module, "SharedRandomState")
+        .def(nb::init<std::shared_ptr<BitGenerator>>());
 }
 
 }  // namespace composit::python

@@ -96,8 +96,16 @@ class Draw {
     Draw(const Distribution& distribution, const std::vector<Tensor>& parameters, const Size& size);
 
     [[nodiscard]] int64_t size() const { return numbers_.size(); }
+    // Whether it draws pairs of normal numbers, of which the source keeps the second.
+    [[nodiscard]] bool draws_pairs() const;
     // Once; the source's lock is held.
     void run(Source& source);
+    // In place of run: the numbers, drawn elsewhere. draw(name, parameters, shape) of NumPy's
+    // function, parameters of the sampler's dtypes.
+    template <class Function>
+    void run_elsewhere(const Function& draw) {
+        numbers_ = draw(distribution_.name, parameters_, numbers_.shape());
+    }
     // The draw, named as the call; or of another name of the call.
     [[nodiscard]] Tensor result(std::string_view name = {}) const;
 

@@ -262,6 +262,14 @@ Draw::Draw(const Distribution& distribution, const std::vector<Tensor>& paramete
     numbers_ = Array(result, size ? *size : shape);
 }
 
+bool Draw::draws_pairs() const {
+    return std::visit(
+        []<class Result, class From, class... Rest>(Result (*)(From, Rest...)) {
+            return std::is_same_v<From, Source*>;
+        },
+        distribution_.sampler);
+}
+
 void Draw::run(Source& source) {
     std::visit([&](auto sampler) { fill(sampler, source, parameters_, numbers_); },
                distribution_.sampler);

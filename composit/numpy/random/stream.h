@@ -16,13 +16,16 @@ enum class Bounding { product, mask };
 class Stream {
   public:
     explicit Stream(std::shared_ptr<BitGenerator> bits);
+    virtual ~Stream() = default;
+    Stream(const Stream&) = default;
+    Stream& operator=(const Stream&) = default;
     [[nodiscard]] const std::shared_ptr<BitGenerator>& bit_generator() const { return bits_; }
 
     // A draw of any distribution; `name` in place of the distribution's call.
     [[nodiscard]] Tensor draw(const Distribution& distribution,
                               std::initializer_list<Operand> parameters, const Size& size,
                               std::string_view name = {});
-    void run(Draw& draw);
+    virtual void run(Draw& draw);
 
     // ----- integers from low to high, both included, for a call that is to be named.
     // ValueError: bounds that the dtype does not hold, or the greater one first.

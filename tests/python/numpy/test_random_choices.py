@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -279,15 +280,16 @@ def test_states_of_random_state():
 def test_the_functions_of_the_module():
     names = [name for name in theirs.__all__ if callable(getattr(theirs, name))]
     assert [name for name in names if not hasattr(ours, name)] == []
-    kept, numpys = ours.get_state(), theirs.get_state()
+    kept = theirs.get_state()
     try:
-        ours.seed(5), theirs.seed(5)
         for name, arguments in [
             ("rand", (2,)), ("ranf", (3,)), ("sample", (3,)), ("normal", (1, 2, 3)),
             ("binomial", (9, 0.5, 4)), ("randint", (9,)), ("permutation", (5,)), ("choice", (9, 3)),
         ]:  # fmt: skip
-            x, y = getattr(ours, name)(*arguments), getattr(theirs, name)(*arguments)
-            np.testing.assert_array_equal(value(x), y)
+            ours.seed(5)
+            x = value(getattr(ours, name)(*arguments))
+            theirs.seed(5)
+            np.testing.assert_array_equal(x, getattr(theirs, name)(*arguments))
         for module in (ours, theirs):
             with pytest.warns(DeprecationWarning):
                 assert 1 <= int(module.random_integers(5)) <= 5
@@ -300,4 +302,49 @@ def test_the_functions_of_the_module():
         with pytest.raises(ValueError, match="Invalid bit generator"):
             ours.set_bit_generator(5)
     finally:
-        ours.set_state(kept), theirs.set_state(numpys)
+        theirs.set_state(kept)
+
+
+# Calls of the module that draw one number or several, pairs of normal numbers among them.
+CALLS = [
+    ("rand", ()), ("randn", ()), ("randn", (3,)), ("normal", (1.0, 2.0)), ("random", (4,)),
+    ("standard_t", (3,)), ("gamma", (2.0, 3.0, 2)), ("standard_cauchy", ()), ("wald", (1, 2, 3)),
+    ("dirichlet", ([1, 2],)), ("multivariate_normal", ([0, 1], [[2, 1], [1, 2]])), ("bytes", (3,)),
+    ("randint", (0, 9, 3)), ("choice", (9, 3)), ("permutation", (5,)), ("multinomial", (9, [0.5] * 2)),
+    ("negative_binomial", (3, 0.5)), ("lognormal", ()), ("uniform", (0, [1, 2])),
+]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(CALLS)), max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_the_module_and_numpys_draw_from_one_stream(calls):
+    """As where a library calls numpy.random between a program's own draws."""
+    kept = theirs.get_state()
+    try:
+        theirs.seed(7)
+        expected = [getattr(theirs, name)(*arguments) for _, (name, arguments) in calls]
+        state = theirs.get_state()
+        ours.seed(7)
+        for (is_ours, (name, arguments)), numbers in zip(calls, expected):
+            drawn = getattr(ours if is_ours else theirs, name)(*arguments)
+            np.testing.assert_array_equal(value(drawn), numbers)
+        assert str(ours.get_state()) == str(theirs.get_state()) == str(state)
+    finally:
+        theirs.set_state(kept)
+
+
+def test_the_shared_stream_is_copied_and_refused_by_name():
+    kept = theirs.get_state()
+    try:
+        for draw in (copy.deepcopy(ours.normal), pickle.loads(pickle.dumps(ours.normal))):
+            ours.seed(3)
+            x = draw(size=3).evaluated()
+            np.testing.assert_array_equal(x, theirs.RandomState(3).normal(size=3))
+        for draw, message in [
+            (lambda: ours.normal(0, -1), "normal: scale < 0: -1."),
+            (lambda: ours.seed(-1), "seed: Seed must be between 0 and 2**32 - 1, not -1."),
+        ]:
+            with pytest.raises(ValueError, match=re.escape(message)):
+                draw()
+    finally:
+        theirs.set_state(kept)

@@ -79,4 +79,4 @@ def set_bit_generator(bitgen: Any) -> None:
     if not hasattr(bitgen, "capsule"):
         message = "set_bit_generator: Invalid bit generator. The bit generator must be instantized."
         raise value_error(message)
-    _global._over(bitgen)
+    _global.replace_bit_generator(bitgen)

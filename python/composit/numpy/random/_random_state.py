@@ -35,9 +35,11 @@ class RandomState(Distributions):
             bits._legacy_seeding(seed)
         self._over(bits)
 
+    _stream_of = _c.RandomState
+
     def _over(self, bit_generator: Any) -> None:
         self._bit_generator = bit_generator
-        self._stream = _c.RandomState(_core_of(bit_generator))
+        self._stream = self._stream_of(_core_of(bit_generator))
         self._draw = self._stream.draw
 
     def __repr__(self) -> str:
@@ -185,5 +187,40 @@ class RandomState(Distributions):
         return self._draw(_l.tomaxint, size)
 
 
-# The front door's state; the core has none.
-_global = RandomState()
+class _Shared(RandomState):
+    """What the functions of the module draw from: NumPy's own state, so that a seed here is one for
+    all libraries that call numpy.random, and draws of both follow one another."""
+
+    _stream_of = _c.SharedRandomState
+
+    def __init__(self) -> None:
+        """Nothing yet: numpy.random is a part of NumPy that takes milliseconds to load."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("_bit_generator", "_stream", "_draw"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._over(np.random.get_bit_generator())
+        return getattr(self, name)
+
+    def __reduce__(self) -> str:
+        return "_global"
+
+    def seed(self, seed: Any = None) -> None:
+        if seed is not None:
+            MT19937()._legacy_seeding(seed)  # the errors of composit
+        np.random.seed(seed)
+
+    def get_state(self, legacy: bool = True) -> Any:
+        return np.random.get_state(legacy)
+
+    def set_state(self, state: Any) -> None:
+        _c.state_of_legacy(state)
+        np.random.set_state(state)
+
+    def replace_bit_generator(self, bit_generator: Any) -> None:
+        """numpy.random.set_bit_generator."""
+        np.random.set_bit_generator(bit_generator)
+        self._over(bit_generator)
+
+
+_global = _Shared()
