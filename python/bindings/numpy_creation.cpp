@@ -99,9 +99,27 @@ nb::object arange(const nb::tuple& given, nb::object dtype, const std::string& n
         numpy::arange(number_from(start), number_from(stop), number_from(step), to, name));
 }
 
+void check_samples(const char* function, int64_t count) {
+    user_check(count >= 0, function, ": Number of samples, ", count, ", must be non-negative.");
+}
+
+// make(dtype), whose own errors come before that of a dtype which is none, as in NumPy.
+template <class Make>
+auto with_dtype_read_last(nb::handle dtype, const Make& make) {
+    MaybeDType known;
+    try {
+        known = nb::cast<MaybeDType>(dtype);
+    } catch (...) {
+        (void)make(MaybeDType());
+        throw;
+    }
+    return make(known);
+}
+
 nb::tuple linspace(nb::handle start, nb::handle stop, int64_t count, bool endpoint,
-                   MaybeDType dtype, nb::handle axis) {
-    user_check(count >= 0, "linspace: Number of samples, ", count, ", must be non-negative.");
+                   nb::handle given_dtype, nb::handle axis) {
+    check_samples("linspace", count);
+    const auto dtype = nb::cast<MaybeDType>(given_dtype);
     const int64_t parts = endpoint ? count - 1 : count;
     nb::object step = nb::float_(std::numeric_limits<double>::quiet_NaN());
     if (is_python_number(start) && is_python_number(stop)) {
@@ -188,7 +206,9 @@ void bind_numpy_creation(nb::module_& module) {
     module.def(
         "logspace",
         [](const numpy::Operand& start, const numpy::Operand& stop, int64_t count, bool endpoint,
-           const numpy::Operand& base, MaybeDType dtype, nb::handle axis) {
+           const numpy::Operand& base, nb::handle given_dtype, nb::handle axis) {
+            check_samples("logspace", count);
+            const auto dtype = nb::cast<MaybeDType>(given_dtype);
             if (!PyTuple_Check(axis.ptr()) && !PyList_Check(axis.ptr()))
                 return numpy::logspace(start, stop, count, endpoint, base, dtype,
                                        integer_from(axis));
@@ -200,8 +220,10 @@ void bind_numpy_creation(nb::module_& module) {
     module.def(
         "geomspace",
         [](const numpy::Operand& start, const numpy::Operand& stop, int64_t count, bool endpoint,
-           MaybeDType dtype, nb::handle axis) {
-            const Tensor made = numpy::geomspace(start, stop, count, endpoint, dtype);
+           nb::handle given_dtype, nb::handle axis) {
+            const Tensor made = with_dtype_read_last(given_dtype, [&](MaybeDType dtype) {
+                return numpy::geomspace(start, stop, count, endpoint, dtype);
+            });
             return numpy::moveaxis(made, 0, one_axis_from("geomspace", axis, made.rank()));
         },
         "start"_a, "stop"_a, "count"_a, "endpoint"_a, "dtype"_a.none(), "axis"_a.none(), located);
