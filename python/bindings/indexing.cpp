@@ -49,7 +49,8 @@ numpy::IndexEntry tensor_entry(nb::handle value) {
     if (nb::isinstance<LazyTensor>(value)) return tensor_from(value);
     const Located located;
     ir::Array array = index_array(value);
-    if (array.size() == 0 && PyList_Check(value.ptr()))
+    // An empty sequence has no dtype of its own.
+    if (array.size() == 0 && !nb::isinstance(value, numpy_attribute("ndarray")))
         array = ir::Array(ir::DType::int64, array.shape());
     const Tensor tensor = ir::constant(std::move(array));
     user_check<IndexError>(ir::is_integer(tensor.dtype()) || tensor.dtype() == ir::DType::boolean,

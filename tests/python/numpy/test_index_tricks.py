@@ -87,3 +87,20 @@ def test_names_that_are_no_functions():
     value = p(cnp.asarray(X))
     assert isinstance(value, LazyTensor)
     np.testing.assert_array_equal(np.asarray(value), np.poly1d([1, 2, 3])(X))
+
+
+EMPTY = [
+    (slice(None), ()), (slice(None), []), ((),), ([],), ([], ()), (0, ()), (slice(None), [[]]), ((),) * 2,
+    (slice(None), np.array([])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", EMPTY, ids=str)
+def test_empty_sequences_are_indices_and_empty_arrays_of_floats_are_not(key):
+    def written(n):
+        x = n.asarray(np.arange(6.0).reshape(3, 2)).copy()
+        x[key] = 5
+        return x
+
+    assert_alike(lambda n: n.asarray(np.arange(6.0).reshape(3, 2))[key])
+    assert_alike(written)
