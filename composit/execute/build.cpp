@@ -37,15 +37,20 @@ void check_interpreter(const Program& program, const Kernel& kernel, const std::
                              ") cannot run: ", why.value_or(""));
 }
 
-std::vector<Placement> place(const Program& program, const Options& options) {
-    const auto wanted = runtime::backend(options.backend);
-    std::vector<Placement> placements;
-    for (const Kernel& kernel : program.kernels) {
+// What a back end refuses runs on the interpreter.
+std::vector<PlacedKernel> place(const Program& program, const Options& options) {
+    const std::string own = runtime::backend(options.backend)->name();
+    const std::vector<std::string> wanted = options.placement.backends_of(
+        program, own, runtime::backend(options.host.empty() ? own : options.host)->name());
+    std::vector<PlacedKernel> placements;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+        const Kernel& kernel = program.kernels[k];
         // What the interpreter refuses shows when it compiles: asking it first is half the work.
-        const auto why =
-            options.backend == interpreter ? std::nullopt : wanted->refuses(kernel, program);
-        if (why) check_interpreter(program, kernel, options.backend);
-        placements.push_back({kernel.name, why ? interpreter : options.backend, why.value_or("")});
+        const auto why = wanted[k] == interpreter
+                             ? std::nullopt
+                             : runtime::backend(wanted[k])->refuses(kernel, program);
+        if (why) check_interpreter(program, kernel, wanted[k]);
+        placements.push_back({kernel.name, why ? interpreter : wanted[k], why.value_or("")});
     }
     return placements;
 }
@@ -80,14 +85,19 @@ Program schedule(const Program& program, const runtime::Backend& backend, const 
     return transforms::run_schedule_stage(pipeline, program, target, refusal);
 }
 
-// Inputs and outputs of a program lie where its back end runs: what is refused there needs copies,
-// even where that is all of it.
-bool is_split(const std::vector<Placement>& placements, const Options& options) {
-    const bool has_device = runtime::backend(options.backend)->device() != nullptr;
-    const std::string& home =
-        has_device || placements.empty() ? options.backend : placements[0].backend;
-    return std::any_of(placements.begin(), placements.end(),
-                       [&](const Placement& placement) { return placement.backend != home; });
+// Whether kernels run on several back ends, or on another device than what they are called with.
+bool is_split(const std::vector<PlacedKernel>& placements, const Options& options,
+              const Homes& homes) {
+    const auto device = runtime::backend(options.backend)->device();
+    const std::string& first = placements.empty() ? options.backend : placements[0].backend;
+    const auto is_away = [&](const std::shared_ptr<runtime::Device>& home) {
+        return home != device;
+    };
+    return std::ranges::any_of(homes.inputs, is_away) ||
+           std::ranges::any_of(homes.outputs, is_away) ||
+           runtime::backend(first)->device() != device ||
+           std::ranges::any_of(placements,
+                               [&](const PlacedKernel& placed) { return placed.backend != first; });
 }
 
 // Schedules a program of kernels of one back end, places its buffers and compiles it.
@@ -110,24 +120,30 @@ std::shared_ptr<runtime::Executable> compiled(const Program& program, const std:
     }
 }
 
-Built build_split(const Program& program, const std::vector<Placement>& placements,
-                  const Options& options) {
+Built build_split(Program program, std::vector<PlacedKernel> placements, const Options& options,
+                  Homes homes) {
+    group_by_backend(program, placements);
     std::vector<Segment> segments = segments_of(program, placements);
     std::vector<std::shared_ptr<runtime::Executable>> executables;
     for (const Segment& segment : segments) {
         Program ready;
         executables.push_back(compiled(segment.program, segment.backend, options, {}, ready));
     }
+    const auto device = runtime::backend(options.backend)->device();
+    homes.inputs.resize(program.inputs.size(), device);
+    homes.outputs.resize(program.outputs.size(), device);
     Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr, placements};
-    built.executable = joined(built.program, placements, std::move(segments),
-                              std::move(executables), runtime::backend(options.backend)->device());
+    built.executable =
+        joined(built.program, placements, std::move(segments), std::move(executables), homes);
     return built;
 }
 
-Built build_as_wished(const Program& program, const Options& options) {
-    const std::vector<Placement> placements = place(program, options);
-    if (is_split(placements, options)) return build_split(program, placements, options);
-    const Placement first = placements.empty() ? Placement{"", options.backend, ""} : placements[0];
+Built build_as_wished(const Program& program, const Options& options, const Homes& homes) {
+    const std::vector<PlacedKernel> placements = place(program, options);
+    if (is_split(placements, options, homes))
+        return build_split(program, placements, options, homes);
+    const PlacedKernel first =
+        placements.empty() ? PlacedKernel{"", options.backend, ""} : placements[0];
     const int threads = options.threads > 0 ? options.threads : default_threads();
     Built built;
     built.executable =
@@ -152,12 +168,18 @@ const transforms::Pipeline& pipeline_of(const Options& options) {
 
 std::vector<Scheduled> scheduled(const Program& program, const Options& options) {
     const DefaultFloatingPoint floating_point;
-    const std::vector<Placement> placements = place(program, options);
+    Program grouped = program;
+    std::vector<PlacedKernel> placements = place(program, options);
+    const bool is_one = std::ranges::all_of(placements, [&](const PlacedKernel& placed) {
+        return placed.backend == placements[0].backend;
+    });
+    if (!is_one) group_by_backend(grouped, placements);
     const std::vector<Segment> segments =
-        is_split(placements, options)
-            ? segments_of(program, placements)
-            : std::vector<Segment>{
-                  {placements.empty() ? options.backend : placements[0].backend, program, {}, {}}};
+        is_one ? std::vector<Segment>{{placements.empty() ? options.backend : placements[0].backend,
+                                       program,
+                                       {},
+                                       {}}}
+               : segments_of(grouped, placements);
     std::vector<Program> programs;
     std::vector<transforms::Refusal> refusals(segments.size());
     for (size_t s = 0; s < segments.size(); ++s) {
@@ -179,23 +201,25 @@ std::vector<Scheduled> scheduled(const Program& program, const Options& options)
     return result;
 }
 
-Built build(const Program& program, const Options& options) {
+Built build(const Program& program, const Options& options, const Homes& homes) {
     const DefaultFloatingPoint floating_point;
     try {
         // Constants are packed now.
         const ReadingMappedFiles reading;
-        Built built = build_as_wished(program, options);
+        Built built = build_as_wished(program, options, homes);
         reading.check(program.name.empty() ? "evaluate" : program.name, constants_of(program));
         return built;
     } catch (const runtime::Unavailable& missing) {
         // Values on a device stay there: what cannot run is an error.
-        if (options.backend == interpreter || runtime::backend(options.backend)->device()) throw;
+        if (options.backend == interpreter || runtime::backend(options.backend)->device() ||
+            !options.placement.empty())
+            throw;
         warn_once(text("back end ", options.backend, ": ", missing.what(),
                        " The interpreter runs the program instead: the same results, slower."));
         Options instead = options;
         instead.backend = interpreter;
-        Built built = build_as_wished(program, instead);
-        for (Placement& placement : built.placements) placement.why = missing.what();
+        Built built = build_as_wished(program, instead, homes);
+        for (PlacedKernel& placed : built.placements) placed.why = missing.what();
         return built;
     }
 }

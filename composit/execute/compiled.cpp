@@ -13,10 +13,14 @@
 #include "composit/ir/print.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <iomanip>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
 #include <unordered_map>
 
 namespace composit::execute {
@@ -79,12 +83,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     if (options_.threads <= 0) options_.threads = default_threads();
     parallel_for_ = parallel_for(options_.threads);
     check_graph(name_, inputs_, outputs_, options_.most_nodes);
-    user_check<NotSupported>(!needs_several_devices(outputs_), name_,
-                             ": the graph has values on several devices. Compiled functions run on "
-                             "one: compile the part of each device for itself.");
-    for (const Tensor& output : outputs_)
-        options_.backend = backend_for(output.node().device(), options_.backend);
-    device_ = runtime::backend(options_.backend)->device();
+    find_homes();
     reported_ = signature_of(outputs_).reported;
     const transforms::Pipeline& pipeline = pipeline_of(options_);
     simplified_ = outputs_;
@@ -113,7 +112,9 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
             transforms::run_program_stage({{}, {pass}, {}}, stages_->unscheduled(), lowered.inputs);
         stages_->programs.emplace_back(pass.name, std::move(made));
     }
-    Built built = build(transforms::donate(stages_->unscheduled(), donations()), options_);
+    if (options_.choose_placement)
+        options_.placement = options_.choose_placement(stages_->unscheduled());
+    Built built = build(transforms::donate(stages_->unscheduled(), donations()), options_, homes());
     program_ = std::move(built.program);
     for (int output : program_.outputs) {
         const int input = program_.buffers[static_cast<size_t>(output)].starts_as;
@@ -129,8 +130,49 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
         if (is_in_mapped_file(constant)) constants_in_files_.push_back(constant);
 }
 
+// Where the graph says that arguments and results lie; else all on the back end's device.
+void Compiled::find_homes() {
+    options_.host = options_.backend;
+    const bool are_several = needs_several_devices(outputs_);
+    for (const Tensor& output : outputs_)
+        if (!are_several) options_.backend = backend_for(output.node().device(), options_.backend);
+    const auto device = runtime::backend(options_.backend)->device();
+    homes_of_inputs_.resize(inputs_.size(), device);
+    homes_of_outputs_.resize(outputs_.size(), device);
+    device_ = device;
+    if (!are_several) return;
+    const auto device_of = [&](const Tensor& x) {
+        const std::string name = backend_for(x.node().device(), options_.backend);
+        const auto found = runtime::backend(name)->device();
+        if (found) device_ = found;
+        return found;
+    };
+    for (size_t k = 0; k < outputs_.size(); ++k) homes_of_outputs_[k] = device_of(outputs_[k]);
+    // A placeholder lies where it is taken to first.
+    std::set<const ir::Node*> known;
+    for (const ir::Node* node : ir::topological_order(outputs_)) {
+        if (!node->operation().device || !ir::is_input(node->operand(0).node())) continue;
+        const auto input = std::ranges::find(inputs_, node->operand(0));
+        if (input == inputs_.end() || !known.insert(&input->node()).second) continue;
+        homes_of_inputs_[static_cast<size_t>(input - inputs_.begin())] =
+            device_of(Tensor(Ref<ir::Node>(node), 0));
+    }
+}
+
+Homes Compiled::homes() const {
+    Homes result{{}, homes_of_outputs_};
+    for (int place : argument_of_input_)
+        result.inputs.push_back(homes_of_inputs_[static_cast<size_t>(place)]);
+    return result;
+}
+
 std::vector<transforms::Donation> Compiled::donations() const {
     std::vector<transforms::Donation> result;
+    // Memory of one device cannot hold the results of another.
+    const auto is_elsewhere = [&](const auto& home) { return home != homes_of_inputs_[0]; };
+    if (!homes_of_inputs_.empty() && (std::ranges::any_of(homes_of_inputs_, is_elsewhere) ||
+                                      std::ranges::any_of(homes_of_outputs_, is_elsewhere)))
+        return result;
     for (size_t argument : options_.donated) {
         user_check<ValueError>(argument < inputs_.size(), name_, ": argument ", argument,
                                " is donated, of ", inputs_.size(),
@@ -194,9 +236,12 @@ runtime::Run Compiled::device_run(const std::vector<Array>& arguments,
     run.threads = options_.threads;
     run.parallel_for = parallel_for_;
     std::vector<const void*> addresses;
-    for (const Array& argument : arguments) {
-        held.arguments.push_back(runtime::copied_to(device_, argument));
-        addresses.push_back(held.arguments.back().remote()->address());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const auto& home = homes_of_inputs_[i];
+        held.arguments.push_back(home ? runtime::copied_to(home, arguments[i])
+                                      : arguments[i].on_host());
+        addresses.push_back(home ? held.arguments.back().remote()->address()
+                                 : held.arguments.back().data());
     }
     for (int place : argument_of_input_)
         run.inputs.push_back(addresses[static_cast<size_t>(place)]);
@@ -206,11 +251,17 @@ runtime::Run Compiled::device_run(const std::vector<Array>& arguments,
         if (starts && !given.empty() && given[argument]) {
             held.results.push_back(given[argument]);
         } else {
+            const auto& home = homes_of_outputs_[k];
+            if (!home) {
+                held.results.emplace_back(outputs_[k].dtype(), outputs_[k].shape());
+                run.outputs.push_back(held.results.back().mutable_data());
+                continue;
+            }
             held.results.push_back(
-                runtime::array_on(device_, outputs_[k].dtype(), outputs_[k].shape()));
+                runtime::array_on(home, outputs_[k].dtype(), outputs_[k].shape()));
             if (starts && held.results.back().bytes() > 0)
-                device_->copy(held.results.back().remote()->address(), addresses[argument],
-                              held.results.back().bytes());
+                home->copy(held.results.back().remote()->address(), addresses[argument],
+                           held.results.back().bytes());
         }
         run.outputs.push_back(held.results.back().remote()->address());
     }
@@ -247,6 +298,49 @@ std::vector<Array> Compiled::operator()(std::vector<Array>&& arguments) const {
     if (device_) return run_on_device(owned, given);
     return run(pointers(owned), given);
 }
+
+Timeline Compiled::timeline(const std::vector<Array>& arguments) const {
+    check(arguments);
+    const DefaultFloatingPoint floating_point;
+    const auto program = std::dynamic_pointer_cast<Joined>(executable_);
+    if (!program) return {};
+    if (device_) {
+        DeviceHeld held;
+        return program->timeline(device_run(arguments, {}, held));
+    }
+    std::vector<Array> results;
+    return program->timeline(run_of(pointers(arguments), {}, results));
+}
+
+std::vector<std::vector<Array>> Compiled::run_stream(const std::vector<std::vector<Array>>& calls,
+                                                     int in_flight) const {
+    std::set<std::string> backends;
+    for (const PlacedKernel& placed : placements_) backends.insert(placed.backend);
+    const size_t most = in_flight > 0 ? static_cast<size_t>(in_flight) : 2 * backends.size();
+    std::vector<std::vector<Array>> results(calls.size());
+    std::atomic<size_t> next = 0;
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        for (size_t i = next++; i < calls.size(); i = next++) {
+            try {
+                results[i] = (*this)(calls[i]);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!failure) failure = std::current_exception();
+                next = calls.size();
+            }
+        }
+    };
+    std::vector<std::thread> workers;
+    for (size_t i = 1; i < std::min(most, calls.size()); ++i) workers.emplace_back(work);
+    work();
+    for (std::thread& worker : workers) worker.join();
+    if (failure) std::rethrow_exception(failure);
+    return results;
+}
+
+const Program& Compiled::unscheduled() const { return stages_->unscheduled(); }
 
 std::vector<double> Compiled::seconds_of_kernels(const std::vector<Array>& arguments) const {
     check(arguments);

@@ -2,6 +2,8 @@
 // threads.
 #pragma once
 
+#include "composit/execute/placement.h"
+#include "composit/execute/timeline.h"
 #include "composit/ir/array.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
@@ -21,6 +23,8 @@ using ir::Tensor;
 
 struct Options {
     std::string backend = "interpreter";
+    // The back end of kernels whose nodes lie on the "cpu"; empty: `backend`.
+    std::string host = "";
     int threads = 0;  // 0: default_threads()
     bool fuse = true;
     bool reuse_buffers = true;
@@ -35,6 +39,10 @@ struct Options {
     // Of a compiled function's results, in order: names in its program and in exports. A result
     // that has none, or an empty one, is called after its node.
     std::vector<std::string> output_names = {};
+    // Which kernels run elsewhere than on `backend`, of a graph that is compiled; or, where there
+    // is one, a function that places the kernels of the program.
+    Placement placement = {};
+    std::function<Placement(const ir::kernel::Program&)> choose_placement = nullptr;
     // Of a graph that is compiled, those of bodies not counted: each takes memory and time. More
     // are refused; `evaluate` takes any number.
     int64_t most_nodes = int64_t{1} << 18;
@@ -67,15 +75,19 @@ PlanStatistics plan_statistics();
 void clear_plans();
 
 // Where a kernel runs, and why not where it was asked to (empty when it does).
-struct Placement {
+struct PlacedKernel {
     std::string kernel, backend, why;
 };
+
+struct Homes;  // build.h
 
 // One specialisation of a function, ready to call.
 class Compiled {
   public:
-    // `inputs` are placeholders that `outputs` reach (or not), in calling order. Outputs that lie
-    // on a device run there, else on the options' back end. NotSupported: on several devices.
+    // `inputs` are placeholders that `outputs` reach (or not), in calling order. Each kernel runs
+    // where the options' placement puts it, else on the device that its node lies on, else on the
+    // options' back end. Arguments and results lie where the graph says, else on that back end's
+    // device.
     Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
              Options options);
 
@@ -94,6 +106,14 @@ class Compiled {
     // The same, and the seconds that each of program().kernels took; none where the back end cannot
     // tell them apart.
     std::vector<double> seconds_of_kernels(const std::vector<Array>& arguments) const;
+
+    // Results of the calls with each of these arguments, in order. Of that many calls the work is
+    // under way at the same time (0: two for each device), so that devices which wait for one
+    // another in a call work for different calls.
+    std::vector<std::vector<Array>> run_stream(const std::vector<std::vector<Array>>& calls,
+                                               int in_flight = 0) const;
+    // What ran where and when in a call, of a program on several devices; else empty.
+    Timeline timeline(const std::vector<Array>& arguments) const;
 
     const std::string& name() const { return name_; }
     const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -114,7 +134,9 @@ class Compiled {
     // The kernels as they would be on another target, with buffers placed: for who prints them for
     // a machine that is not here. `refusal` says why a kernel that a pass makes is not taken.
     ir::kernel::Program program_for(const Target& target, const transforms::Refusal& refusal) const;
-    const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
+    const std::vector<PlacedKernel>& placements() const { return placements_; }  // one per kernel
+    // The kernels before they are scheduled for their targets, which are placed.
+    const ir::kernel::Program& unscheduled() const;
     const Options& options() const { return options_; }
     // Places among inputs() of the arguments that a call takes from its caller.
     const std::vector<size_t>& donated() const { return options_.donated; }
@@ -128,6 +150,8 @@ class Compiled {
   private:
     void check(const std::vector<Array>& arguments) const;
     std::vector<transforms::Donation> donations() const;
+    void find_homes();
+    Homes homes() const;
     // For these arguments; `results` get the outputs, of which those that start as an argument hold
     // that already.
     runtime::Run run_of(const std::vector<const void*>& arguments, const std::vector<Array>& given,
@@ -151,15 +175,18 @@ class Compiled {
     std::vector<Tensor> inputs_, outputs_, simplified_;
     Options options_;
     runtime::ParallelFor parallel_for_;
-    std::shared_ptr<runtime::Device> device_;  // that it runs on; null: host memory
-    struct Stages;                             // what the passes printed are printed from
+    // That something of it runs on, or lies on; null: host memory only.
+    std::shared_ptr<runtime::Device> device_;
+    // On which each of inputs_ and outputs_ lies; null: in host memory.
+    std::vector<std::shared_ptr<runtime::Device>> homes_of_inputs_, homes_of_outputs_;
+    struct Stages;  // what the passes printed are printed from
     std::shared_ptr<Stages> stages_;
     ir::kernel::Program program_;
     std::shared_ptr<runtime::Executable> executable_;
     std::vector<int> argument_of_input_;  // of program_.inputs
     std::vector<int64_t> bytes_of_argument_;
     std::vector<int> start_of_output_;  // of outputs_: the argument that each starts as, else -1
-    std::vector<Placement> placements_;
+    std::vector<PlacedKernel> placements_;
     std::vector<const void*> constants_in_files_;  // which are mapped (base/mapped_file.h)
     uint8_t reported_ = 0;  // kinds of floating-point errors that nodes want reported
 };

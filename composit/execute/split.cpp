@@ -1,11 +1,10 @@
-// A program whose kernels run on two back ends: each run of kernels becomes a program of its own,
-// and buffers that pass from one to the next lie in memory that belongs to neither.
-#include "composit/base/comments.h"
-#include "composit/base/error.h"
+// A program whose kernels run on several back ends: kernels of one become neighbours, and each run
+// of neighbours a program of its own.
 #include "composit/execute/build.h"
-#include "composit/runtime/device.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 namespace composit::execute {
@@ -77,138 +76,66 @@ Segment segment_of(std::vector<Kernel> kernels, const std::string& backend, cons
     return segment;
 }
 
-class SplitExecutable : public runtime::Executable {
-  public:
-    SplitExecutable(const Program& program, const std::vector<Placement>& placements,
-                    std::vector<Segment> segments,
-                    std::vector<std::shared_ptr<runtime::Executable>> executables,
-                    std::shared_ptr<runtime::Device> home)
-        : home_(std::move(home)),
-          inputs_(program.inputs),
-          outputs_(program.outputs),
-          placements_(placements),
-          segments_(std::move(segments)),
-          executables_(std::move(executables)),
-          offsets_(program.buffers.size(), -1) {
-        for (const Buffer& buffer : program.buffers) bytes_.push_back(buffer.bytes);
-        for (const Segment& segment : segments_)
-            is_at_home_.push_back(runtime::backend(segment.backend)->device() == home_);
-        std::vector<int> counts(program.buffers.size(), 0);
-        for (Segment& segment : segments_) {
-            for (const std::vector<int>* numbers : {&segment.inputs, &segment.outputs})
-                for (int number : *numbers) ++counts[static_cast<size_t>(number)];
-            segment.program = {};
-        }
-        for (size_t i = 0; i < program.buffers.size(); ++i) {
-            const Buffer& buffer = program.buffers[i];
-            if (buffer.kind != BufferKind::temporary || counts[i] < 2) continue;
-            offsets_[i] = shared_bytes_;
-            shared_bytes_ += (buffer.bytes + 63) / 64 * 64;
-        }
-    }
-
-    void run(const runtime::Run& run) const override {
-        const std::shared_ptr<void> shared = shared_memory();
-        std::vector<void*> places(offsets_.size(), nullptr);
-        for (size_t i = 0; i < places.size(); ++i)
-            if (offsets_[i] >= 0) places[i] = static_cast<char*>(shared.get()) + offsets_[i];
-        std::vector<const void*> readable(places.begin(), places.end());
-        for (size_t i = 0; i < inputs_.size(); ++i)
-            readable[static_cast<size_t>(inputs_[i])] = run.inputs[i];
-        for (size_t i = 0; i < outputs_.size(); ++i) {
-            const auto number = static_cast<size_t>(outputs_[i]);
-            readable[number] = places[number] = run.outputs[i];
-        }
-        for (size_t s = 0; s < segments_.size(); ++s) {
-            const Segment& segment = segments_[s];
-            runtime::Run part{{}, {}, run.threads, run.parallel_for};
-            if (!is_at_home_[s]) {
-                run_on_host(s, std::move(part), readable);
-                continue;
-            }
-            for (int number : segment.inputs)
-                part.inputs.push_back(readable[static_cast<size_t>(number)]);
-            for (int number : segment.outputs)
-                part.outputs.push_back(places[static_cast<size_t>(number)]);
-            executables_[s]->run(part);
-        }
-    }
-
-    std::vector<runtime::SourceFile> sources() const override {
-        std::vector<runtime::SourceFile> all;
-        std::string elsewhere;
-        for (const Placement& placement : placements_)
-            if (!placement.why.empty())
-                elsewhere += comment_line(text(placement.kernel, " runs on the ", placement.backend,
-                                               ": ", placement.why));
-        if (!elsewhere.empty()) all.push_back({"placements", elsewhere});
-        for (size_t s = 0; s < segments_.size(); ++s)
-            for (const runtime::SourceFile& file : executables_[s]->sources())
-                all.push_back({text("segment_", s, "/", file.name), file.text});
-        return all;
-    }
-
-    int64_t held_bytes() const override {
-        int64_t sum = 0;
-        for (const auto& executable : executables_) sum += executable->held_bytes();
-        return sum;
-    }
-
-    std::string build_command() const override {
-        std::vector<std::string> commands;
-        for (const auto& executable : executables_) {
-            const std::string command = executable->build_command();
-            if (!command.empty()) commands.push_back(command);
-        }
-        return join(commands, "\n");
-    }
-
-  private:
-    // For temporaries that cross segments.
-    std::shared_ptr<void> shared_memory() const {
-        if (!home_) return ir::allocate_aligned(shared_bytes_);
-        const auto memory = runtime::DeviceMemory::allocate(home_, shared_bytes_, "temporaries");
-        return {memory, memory->address()};
-    }
-
-    // A segment that the device does not run: between copies of what it reads and writes. Outputs
-    // are read too, since kernels may go on with what is there.
-    void run_on_host(size_t s, runtime::Run part, const std::vector<const void*>& places) const {
-        const Segment& segment = segments_[s];
-        std::vector<std::shared_ptr<void>> copies;
-        const auto copied = [&](int number) {
-            const int64_t bytes = bytes_[static_cast<size_t>(number)];
-            copies.push_back(ir::allocate_aligned(bytes));
-            if (bytes > 0)
-                home_->copy_to_host(copies.back().get(), places[static_cast<size_t>(number)],
-                                    bytes);
-            return copies.back().get();
-        };
-        for (int number : segment.inputs) part.inputs.push_back(copied(number));
-        for (int number : segment.outputs) part.outputs.push_back(copied(number));
-        executables_[s]->run(part);
-        for (size_t i = 0; i < segment.outputs.size(); ++i) {
-            const auto number = static_cast<size_t>(segment.outputs[i]);
-            if (bytes_[number] > 0)
-                home_->copy_from_host(const_cast<void*>(places[number]), part.outputs[i],
-                                      bytes_[number]);
-        }
-    }
-
-    const std::shared_ptr<runtime::Device> home_;
-    std::vector<bool> is_at_home_;  // of each segment
-    std::vector<int64_t> bytes_;    // of each buffer
-    std::vector<int> inputs_, outputs_;
-    std::vector<Placement> placements_;
-    std::vector<Segment> segments_;  // without programs
-    std::vector<std::shared_ptr<runtime::Executable>> executables_;
-    std::vector<int64_t> offsets_;  // of temporaries that cross segments, in the shared memory
-    int64_t shared_bytes_ = 0;
-};
-
 }  // namespace
 
-std::vector<Segment> segments_of(const Program& program, const std::vector<Placement>& placements) {
+void group_by_backend(Program& program, std::vector<PlacedKernel>& placements) {
+    // The kernels before each that it must follow: what it reads or writes was written, or what it
+    // writes was read.
+    const size_t count = program.kernels.size();
+    std::vector<std::set<size_t>> after(count);
+    std::vector<int> open(count, 0);
+    std::map<int, size_t> writer;
+    std::map<int, std::vector<size_t>> readers;
+    for (size_t k = 0; k < count; ++k) {
+        std::set<size_t> before;
+        const std::vector<int> read = buffers_read(program.kernels[k]);
+        const std::vector<int> written = buffers_written(program.kernels[k]);
+        for (int number : merged(read, written))
+            if (writer.contains(number)) before.insert(writer[number]);
+        for (int number : written) {
+            before.insert(readers[number].begin(), readers[number].end());
+            readers[number].clear();
+            writer[number] = k;
+        }
+        for (int number : read) readers[number].push_back(k);
+        before.erase(k);
+        open[k] = static_cast<int>(before.size());
+        for (size_t earlier : before) after[earlier].insert(k);
+    }
+    std::map<std::string, std::set<size_t>> ready;  // by back end, first things first
+    for (size_t k = 0; k < count; ++k)
+        if (open[k] == 0) ready[placements[k].backend].insert(k);
+    const auto next_backend = [&] {
+        std::string found;
+        size_t first = count;
+        bool found_device = false;
+        for (const auto& [backend, kernels] : ready) {
+            if (kernels.empty()) continue;
+            const bool is_device = runtime::backend(backend)->device() != nullptr;
+            if (found_device && !is_device) continue;
+            if (is_device == found_device && *kernels.begin() > first) continue;
+            found = backend, first = *kernels.begin(), found_device = is_device;
+        }
+        return found;
+    };
+    std::vector<Kernel> kernels;
+    std::vector<PlacedKernel> placed;
+    std::string backend;
+    while (kernels.size() < count) {
+        if (ready[backend].empty()) backend = next_backend();
+        const size_t k = *ready[backend].begin();
+        ready[backend].erase(k);
+        kernels.push_back(std::move(program.kernels[k]));
+        placed.push_back(std::move(placements[k]));
+        for (size_t later : after[k])
+            if (--open[later] == 0) ready[placements[later].backend].insert(later);
+    }
+    program.kernels = std::move(kernels);
+    placements = std::move(placed);
+}
+
+std::vector<Segment> segments_of(const Program& program,
+                                 const std::vector<PlacedKernel>& placements) {
     std::vector<std::vector<Kernel>> parts;
     std::vector<std::string> backends;
     for (size_t k = 0; k < program.kernels.size(); ++k) {
@@ -223,14 +150,6 @@ std::vector<Segment> segments_of(const Program& program, const std::vector<Place
     for (size_t s = 0; s < parts.size(); ++s)
         segments.push_back(segment_of(std::move(parts[s]), backends[s], program, counts));
     return segments;
-}
-
-std::shared_ptr<runtime::Executable> joined(
-    const Program& program, const std::vector<Placement>& placements, std::vector<Segment> segments,
-    std::vector<std::shared_ptr<runtime::Executable>> executables,
-    std::shared_ptr<runtime::Device> home) {
-    return std::make_shared<SplitExecutable>(program, placements, std::move(segments),
-                                             std::move(executables), std::move(home));
 }
 
 }  // namespace composit::execute

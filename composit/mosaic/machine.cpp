@@ -110,8 +110,8 @@ double measure_flops(const std::string& target, int threads) {
     return 2.0 * n * n * n / fastest_run(program, target, threads, 12);
 }
 
-double measure_bytes(const std::string& target, int threads) {
-    const int64_t n = int64_t{17} << 20;  // too large to be kept when they are freed
+// Seconds of a copy of that many numbers.
+double measure_copy(const std::string& target, int threads, int64_t n, int runs) {
     Program program;
     program.name = "copy";
     const int from = add_buffer(program, "from", BufferKind::input, {n}),
@@ -123,7 +123,12 @@ double measure_bytes(const std::string& target, int threads) {
                                            {Access{from, f32, 0, {1}}},
                                            {ir::scalar::Expr::argument(0, f32)},
                                            {Access{to, f32, 0, {1}}}}});
-    return 8.0 * static_cast<double>(n) / fastest_run(program, target, threads, 4);
+    return fastest_run(program, target, threads, runs);
+}
+
+double measure_bytes(const std::string& target, int threads) {
+    const int64_t n = int64_t{17} << 20;  // too large to be kept when they are freed
+    return 8.0 * static_cast<double>(n) / measure_copy(target, threads, n, 4);
 }
 
 // Bytes of memory that an access moves: whole cache lines where it strides through more than stays
@@ -175,6 +180,7 @@ const Machine& this_machine(const std::string& target, int threads) {
     machine.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, machine.l3_bytes);
     machine.flops_per_second = measure_flops(target, threads);
     machine.bytes_per_second = measure_bytes(target, threads);
+    machine.launch_seconds = measure_copy(target, threads, 1, 20);
     return measured[{target, threads}] = machine;
 }
 

@@ -15,6 +15,7 @@ struct Machine {
     // With that many threads, measured: of a matrix product in float32 whose operands lie in the
     // cache, and of a copy of memory (bytes read and written).
     double flops_per_second = 0, bytes_per_second = 0;
+    double launch_seconds = 0;  // of a kernel that has nothing to do, measured
 
     std::string print() const;
 };

@@ -5,6 +5,7 @@
 #include "composit/execute/signature.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+#include "composit/mosaic/place.h"
 #include "composit/transforms/tile.h"
 
 #include <algorithm>
@@ -32,6 +33,14 @@ execute::Options options_of(const Options& options) {
     made.reuse_buffers = options.reuse_buffers;
     made.cache_folder = options.cache_folder;
     made.whole_model = options.whole_model;
+    made.placement = options.placement;
+    if (!options.devices.empty()) {
+        std::vector<std::string> all{options.target};
+        all.insert(all.end(), options.devices.begin(), options.devices.end());
+        made.choose_placement = [all, threads = options.threads](const ir::kernel::Program& p) {
+            return mosaic::choose_placement(p, all, threads);
+        };
+    }
     return made;
 }
 

@@ -31,6 +31,10 @@ struct Options {
     std::string cache_folder;      // empty: the default
     std::vector<Tensor> inputs;  // placeholders in calling order; empty: as the outputs reach them
     std::string name = "model";
+    // Kernels that run elsewhere than on the target. Or devices besides it: choose_placement places
+    // the kernels on all of them.
+    execute::Placement placement = {};
+    std::vector<std::string> devices = {};
 };
 
 // A tensor of the program, as it is stored.

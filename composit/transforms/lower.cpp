@@ -106,6 +106,17 @@ void GraphLowering::count_uses(const std::vector<const Node*>& order,
     for (const Tensor& output : outputs) use(output);
 }
 
+namespace {
+
+// Whether it moves values that lie on another device.
+bool crosses(const Node& node) {
+    if (!node.operation().device) return false;
+    const ir::DeviceNumber from = node.operand(0).node().device();
+    return from != ir::anywhere && from != node.device();
+}
+
+}  // namespace
+
 void GraphLowering::lower_node(const Node& node) {
     if (values_.contains(&node)) return;
     if (ir::is_constant(node)) return bind_constant(node);
@@ -116,8 +127,15 @@ void GraphLowering::lower_node(const Node& node) {
     internal_check(static_cast<bool>(node.operation().lower), "lower: operation '",
                    node.operation().name, "' has no lower rule");
     node_ = &node;
+    device_ = node.device();
     values_[&node].resize(static_cast<size_t>(node.output_count()));
-    node.operation().lower(node, *this);
+    if (crosses(node)) {
+        // What is read elsewhere is made first, where its operands are.
+        device_ = node.operand(0).node().device();
+        result(0, ops::nest_of(node.types()[0].shape, memory(0)));
+    } else {
+        node.operation().lower(node, *this);
+    }
     forget_operands(node);
 }
 
@@ -255,6 +273,7 @@ void GraphLowering::emit(ir::kernel::Body body) {
     kernel.name = unique_name(kernel_names_, name);
     kernel.comment = node_ && !node_->name().empty() ? node_->name() + " = " + label : label;
     if (node_ && !node_->location().empty()) kernel.lines.push_back(node_->location());
+    if (device_ != ir::anywhere) kernel.device = ir::device_name(device_);
     program_.kernels.push_back(std::move(kernel));
 }
 
@@ -291,6 +310,7 @@ std::vector<std::string> GraphLowering::names_for_outputs(size_t count) {
 void GraphLowering::bind_output(const Tensor& output, const std::string& given_name) {
     const Nest& nest = values_.at(&output.node())[static_cast<size_t>(output.output_index())];
     node_ = &output.node();
+    device_ = node_->device();
     if (ops::is_view(nest) && nest.inputs[0].buffer != Access::position) {
         const Access& access = nest.inputs[0];
         Buffer& buffer = program_.buffers[static_cast<size_t>(access.buffer)];

@@ -68,7 +68,8 @@ class GraphLowering : public ir::Lowering {
     std::set<std::pair<const ir::Node*, int>> outputs_, repeated_;     // repeated: by broadcasting
     std::unordered_set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
-    const ir::Node* node_ = nullptr;  // being lowered
+    const ir::Node* node_ = nullptr;          // being lowered
+    ir::DeviceNumber device_ = ir::anywhere;  // where its kernels run
     bool has_repeats_ = false;
 };
 

@@ -55,6 +55,34 @@ void bind_compiled(nb::module_& module) {
                  const Released released;
                  return self.seconds_of_kernels(arrays);
              })
+        .def("timeline",
+             [](const Compiled& self, nb::args arguments) {
+                 const auto arrays = arrays_from(arguments);
+                 const Released released;
+                 return self.timeline(arrays);
+             })
+        .def(
+            "run_stream",
+            [](const Compiled& self, const std::vector<std::vector<Tensor>>& calls, int in_flight) {
+                std::vector<std::vector<ir::Array>> results;
+                {
+                    const Released released;
+                    std::vector<std::vector<ir::Array>> arguments;
+                    for (const std::vector<Tensor>& call : calls)
+                        arguments.push_back(eager::look(call, {}));
+                    results = self.run_stream(arguments, in_flight);
+                }
+                nb::list all;
+                for (std::vector<ir::Array>& each : results) {
+                    nb::list arrays;
+                    for (ir::Array& result : each)
+                        arrays.append(result.remote() ? wrap_array(ir::constant(std::move(result)))
+                                                      : ndarray_from(std::move(result)));
+                    all.append(std::move(arrays));
+                }
+                return all;
+            },
+            nb::arg("calls"), nb::arg("in_flight") = 0)
         .def_prop_ro("name", [](const Compiled& self) { return self.name(); })
         .def_prop_ro("inputs", [](const Compiled& self) { return self.inputs(); })
         .def_prop_ro("outputs", [](const Compiled& self) { return self.outputs(); })
@@ -69,6 +97,9 @@ void bind_compiled(nb::module_& module) {
         .def_prop_ro(
             "program", [](const Compiled& self) { return &self.program(); },
             nb::rv_policy::reference_internal)
+        .def_prop_ro(
+            "unscheduled", [](const Compiled& self) { return &self.unscheduled(); },
+            nb::rv_policy::reference_internal, "The kernels that placements name.")
         .def_prop_ro("plan", [](const Compiled& self) { return self.plan(); })
         .def_prop_ro("source", [](const Compiled& self) { return self.source(); })
         .def(
@@ -84,11 +115,12 @@ void bind_compiled(nb::module_& module) {
         .def_prop_ro("placements",
                      [](const Compiled& self) {
                          nb::list placements;
-                         for (const execute::Placement& placement : self.placements())
+                         for (const execute::PlacedKernel& placement : self.placements())
                              placements.append(nb::make_tuple(placement.kernel, placement.backend,
                                                               placement.why));
                          return placements;
                      })
+        .def_prop_ro("placement", [](const Compiled& self) { return self.options().placement; })
         .def_prop_ro("options", [](const Compiled& self) { return self.options(); });
 }
 
@@ -154,19 +186,28 @@ void bind_functional(nb::module_& module) {
 }  // namespace
 
 void bind_execute(nb::module_& module) {
+    bind_placement(module);
     nb::class_<Options>(module, "Options")
         .def(
             "__init__",
             [](Options* self, const std::string& backend, int threads, bool fuse,
                bool reuse_buffers, const std::string& cache_folder, int64_t bytes_of_part,
-               bool whole_model, std::shared_ptr<const transforms::Pipeline> pipeline) {
-                new (self) Options{backend,      threads,       fuse,        reuse_buffers,
-                                   cache_folder, bytes_of_part, whole_model, std::move(pipeline)};
+               bool whole_model, std::shared_ptr<const transforms::Pipeline> pipeline,
+               const execute::Placement& placement) {
+                new (self) Options{.backend = backend,
+                                   .threads = threads,
+                                   .fuse = fuse,
+                                   .reuse_buffers = reuse_buffers,
+                                   .cache_folder = cache_folder,
+                                   .bytes_of_part = bytes_of_part,
+                                   .whole_model = whole_model,
+                                   .pipeline = std::move(pipeline),
+                                   .placement = placement};
             },
             nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
             nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "",
             nb::arg("bytes_of_part") = 0, nb::arg("whole_model") = true,
-            nb::arg("pipeline").none() = nb::none())
+            nb::arg("pipeline").none() = nb::none(), nb::arg("placement") = execute::Placement())
         .def(
             "on",
             [](const Options& self, const std::string& backend) {

@@ -3,6 +3,7 @@
 #include "calling.h"
 #include "casters.h"
 #include "composit/base/text.h"
+#include "composit/mosaic/place.h"
 #include "composit/mosaic/program.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -222,7 +223,8 @@ void bind_program(nb::module_& module) {
 mosaic::Options options_from(const Schema* schema, const std::string& target, bool reuse_buffers,
                              bool fuse, bool whole_model, int threads,
                              const std::string& cache_folder, std::vector<Tensor> inputs,
-                             const std::string& name) {
+                             const std::string& name, const execute::Placement& placement,
+                             std::vector<std::string> devices) {
     return {schema ? std::optional(*schema) : std::nullopt,
             target,
             reuse_buffers,
@@ -231,7 +233,9 @@ mosaic::Options options_from(const Schema* schema, const std::string& target, bo
             threads,
             cache_folder,
             std::move(inputs),
-            name};
+            name,
+            placement,
+            std::move(devices)};
 }
 
 }  // namespace
@@ -246,15 +250,23 @@ void bind_mosaic(nb::module_& module) {
             "__init__",
             [](mosaic::Options* self, const Schema* schema, const std::string& target,
                bool reuse_buffers, bool fuse, bool whole_model, int threads,
-               const std::string& cache_folder, std::vector<Tensor> inputs,
-               const std::string& name) {
-                new (self)
-                    mosaic::Options(options_from(schema, target, reuse_buffers, fuse, whole_model,
-                                                 threads, cache_folder, std::move(inputs), name));
+               const std::string& cache_folder, std::vector<Tensor> inputs, const std::string& name,
+               const execute::Placement& placement, std::vector<std::string> devices) {
+                new (self) mosaic::Options(options_from(
+                    schema, target, reuse_buffers, fuse, whole_model, threads, cache_folder,
+                    std::move(inputs), name, placement, std::move(devices)));
             },
             nb::arg("schema").none(), nb::arg("target"), nb::arg("reuse_buffers"), nb::arg("fuse"),
             nb::arg("whole_model"), nb::arg("threads"), nb::arg("cache_folder"), nb::arg("inputs"),
-            nb::arg("name"));
+            nb::arg("name"), nb::arg("placement"), nb::arg("devices"));
+    module.def(
+        "choose_placement",
+        [](const execute::Compiled& compiled, const std::vector<std::string>& devices) {
+            const Released released;
+            return mosaic::choose_placement(compiled.unscheduled(), devices,
+                                            compiled.options().threads);
+        },
+        nb::arg("compiled"), nb::arg("devices"), nb::call_guard<Located>());
     bind_program(module);
     module.def(
         "compile",

@@ -36,6 +36,7 @@ try:
         pipeline,
     )  # fmt: skip
     from composit import random as _by_keys
+    from composit._core import Placement
     from composit.compilation import compile
     from composit.devices import device
     from composit.evaluation import evaluate, get_threads, placeholder, set_threads

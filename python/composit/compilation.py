@@ -6,7 +6,7 @@ import _thread
 import functools
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import composit._core as _core
@@ -55,6 +55,12 @@ class Specialisation:
         done once, at the start); an empty list where the back end cannot tell them apart."""
         leaves, _ = flatten(arguments)
         return self.core.seconds_of_kernels(*[x for x in map(_as_array, leaves) if _is_array(x)])
+
+    def timeline(self, *arguments: Any) -> Any:
+        """One call with the arguments: what ran on which device and when, a Timeline, which is
+        empty where all of the program runs on one."""
+        leaves, _ = flatten(arguments)
+        return self.core.timeline(*[x for x in map(_as_array, leaves) if _is_array(x)])
 
     @property
     def graph(self) -> Any:
@@ -109,6 +115,11 @@ class Specialisation:
     def plan(self) -> str:
         """Buffers and their places, as a table."""
         return self.core.plan
+
+    @property
+    def placement(self) -> Any:
+        """What runs elsewhere, as compile's `place` said."""
+        return self.core.placement
 
     @property
     def placements(self) -> list[tuple[str, str, str]]:
@@ -180,22 +191,21 @@ class CompiledFunction:
         )
         return (signature, _outline(args), self._device_of(arrays)), arrays, rebuild
 
-    def _device_of(self, arrays: list[Any]) -> str | None:
+    def _device_of(self, arrays: list[Any]) -> str | tuple[str, ...] | None:
         """Where a call with these runs: on the device that was asked for, else on that of its
-        tensors; None: in host memory."""
-        found = {} if self._device is None else {self._device: "device="}
-        for array in arrays:
-            if isinstance(array, LazyTensor):
-                place = devices.device_of(array)
-                if place != "cpu":
-                    found.setdefault(place, repr(array.name or "an argument"))
-        if len(found) > 1:
-            (first, one), (second, other), *_ = found.items()
-            raise runtime_error(
-                f"{self._name}: {one} is on {first} and {other} on {second}. Arguments of one "
-                "device are required: move one of them with .to(device)."
-            )
-        return next(iter(found), None)
+        tensors, which may be several, of each array one; None: in host memory."""
+        places = [devices.device_of(x) if isinstance(x, LazyTensor) else "cpu" for x in arrays]
+        found = set(places) - {"cpu"}
+        if self._device is None:
+            return tuple(places) if len(found) > 1 else next(iter(found), None)
+        for array, place in zip(arrays, places):
+            if place not in ("cpu", self._device):
+                raise runtime_error(
+                    f"{self._name}: device= is on {self._device} and "
+                    f"{array.name or 'an argument'!r} on {place}. Arguments of one device are "
+                    "required: move one of them with .to(device)."
+                )
+        return self._device
 
     def _compile(self, arrays: list[Any], rebuild: Any) -> Specialisation:
         is_array = [_is_array(array) for array in arrays]
@@ -215,7 +225,7 @@ class CompiledFunction:
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
         place = self._device_of(arrays)
-        run_options = self._options if place is None else self._options.on(place)
+        run_options = self._options.on(place) if isinstance(place, str) else self._options
         core = _core.compile_function(
             traced, examples, run_options, name, donated, self._most_nodes,
             lambda: distinct_names_of(traced.result),
@@ -286,6 +296,22 @@ class CompiledFunction:
             if result is not NotImplemented:
                 return result
         return specialised(arrays)
+
+    def stream(self, calls: Iterable[Any], in_flight: int = 0) -> list[Any]:
+        """The results of calls with each of these arguments (a tuple of them, or the only one), of
+        the structure of the first. Several are under way at a time, so that devices which wait for
+        one another within a call work for different ones; 0: two for each device. ValueError,
+        TypeError: as calls."""
+        all_arguments = [call if isinstance(call, tuple) else (call,) for call in calls]
+        if not all_arguments:
+            return []
+        specialised = self.specialise(*all_arguments[0])
+        tensors = []
+        for arguments in all_arguments:
+            _, leaves, _ = self._signature(arguments)
+            tensors.append([as_tensor(x) for x in leaves if _is_array(x)])
+        results = specialised.core.run_stream(tensors, in_flight)
+        return [specialised._rebuild_result(result) for result in results]
 
     def _with_arrays(self, leaves: list[Any], rebuild: Any) -> tuple[Any, ...]:
         """The arguments with numbers as arrays without axes where the example was an array, of its
@@ -404,6 +430,7 @@ def compile(
     most_nodes: int = 2**18,
     pipeline: Any = None,
     device: Any = None,
+    place: Any = None,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -427,6 +454,10 @@ def compile(
     results are tensors that stay there. None: where the tensors among the arguments lie; a device
     takes the place of `backend` then.
 
+    `place`: what runs elsewhere, a Placement, or devices by name: {"encoder.layer.0": "opencl:1",
+    "softmax*": "cpu"}. Copies go where they are needed; results lie where they lay without it.
+    ValueError: a name that no kernel, constant, tensor or source line has.
+
     `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
@@ -440,13 +471,13 @@ def compile(
             )
     places = tuple(dict.fromkeys(places))
     run_options = options(
-        backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline
+        backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline, place
     )
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
-            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device,
+            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device, place=place,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))

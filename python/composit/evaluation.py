@@ -52,10 +52,11 @@ def options(
     cache_folder: str | None = None,
     bytes_of_part: int | None = None,
     pipeline: Any = None,
+    place: Any = None,
 ) -> Any:
     """How to run: the back end by name, threads (None: set_threads' or all), what to plan, how
-    many bytes a part of fused rows touches (None: the back end's choice), and the passes (None: the
-    standard ones)."""
+    many bytes a part of fused rows touches (None: the back end's choice), the passes (None: the
+    standard ones), and what runs elsewhere (a Placement, or devices by name)."""
     check_positive("threads", threads)
     check_positive("bytes_of_part", bytes_of_part, "bytes")
     if not isinstance(backend, str):
@@ -64,7 +65,7 @@ def options(
         raise type_error(f"pipeline: {pipeline!r}. A composit.pipeline.Pipeline is required.")
     return _core.Options(
         backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "",
-        bytes_of_part or 0, pipeline=pipeline,
+        bytes_of_part or 0, pipeline=pipeline, placement=_core.Placement(place),
     )  # fmt: skip
 
 

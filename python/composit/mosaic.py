@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error
+from composit._core import LazyTensor, Placement, Timeline, type_error
 from composit._core.mosaic import Kernel as _CoreKernel
 from composit._core.mosaic import Machine, Memory, Operand, PlannedBuffer, TiledTensor, TileLevel
 from composit.evaluation import _threads, as_tensor, check_positive
 from composit.nn.checkpoints import checked_path
 
 __all__ = [
-    "Kernel", "Machine", "Memory", "Operand", "PlannedBuffer", "Program", "Schema", "TileLevel",
-    "TiledTensor", "compile", "evaluate", "this_machine", "tilize", "untilize",
+    "Kernel", "Machine", "Memory", "Operand", "Placement", "PlannedBuffer", "Program", "Schema",
+    "TileLevel", "TiledTensor", "Timeline", "choose_placement", "compile", "evaluate",
+    "this_machine", "tilize", "untilize",
 ]  # fmt: skip
 
 
@@ -276,6 +277,20 @@ class Program:
         return [Pass(*texts) for texts in self._core.compiled.passes]
 
     @property
+    def placement(self) -> Placement:
+        """What runs elsewhere than on the target, given or chosen."""
+        return self._core.compiled.placement
+
+    @property
+    def placements(self) -> list[tuple[str, str, str]]:
+        """(kernel, back end, why not on the one asked for) for each kernel."""
+        return self._core.compiled.placements
+
+    def timeline(self, *arrays: Any) -> Timeline:
+        """One call: what ran on which device and when. Empty where all runs on one."""
+        return self._core.compiled.timeline(*arrays)
+
+    @property
     def inputs(self) -> list[LazyTensor]:
         """The placeholders, in calling order."""
         return self._core.inputs
@@ -320,6 +335,14 @@ def this_machine(target: str = "cpp", threads: int | None = None) -> Machine:
     return _core.mosaic.this_machine(target, threads or _threads[0])
 
 
+def choose_placement(compiled: Any, devices: Iterable[str]) -> Placement:
+    """Devices for the kernels of what composit.compile or mosaic.compile made: each where a cost
+    model of kernels and copies, with measured speeds, ends it first; all on one where several are
+    not expected to be quicker. The first device is where arguments and results lie."""
+    core = compiled._core.compiled if isinstance(compiled, Program) else compiled.core
+    return _core.mosaic.choose_placement(core, list(devices))
+
+
 def _options(
     schema: Any,
     target: str,
@@ -330,6 +353,8 @@ def _options(
     inputs: Iterable[Any] = (),
     cache_folder: str | None = None,
     name: str = "model",
+    place: Any = None,
+    devices: Iterable[str] = (),
 ) -> Any:
     check_positive("threads", threads)
     if schema is not None and not isinstance(schema, Schema):
@@ -337,7 +362,7 @@ def _options(
     core = None if schema is None else schema._core
     return _core.mosaic.Options(
         core, target, reuse_buffers, fuse, whole_model, threads or _threads[0],
-        cache_folder or "", list(inputs), name,
+        cache_folder or "", list(inputs), name, Placement(place), list(devices),
     )  # fmt: skip
 
 
@@ -352,6 +377,8 @@ def compile(
     inputs: Iterable[LazyTensor] = (),
     cache_folder: str | None = None,
     name: str = "model",
+    place: Any = None,
+    devices: Iterable[str] = (),
 ) -> Program:
     """The tensors as a program of the back end `target`.
 
@@ -359,12 +386,15 @@ def compile(
     whose lives do not overlap share memory. fuse: False makes a kernel for each operation, and
     tilize and untilize kernels where tensors enter and leave. whole_model: one generated function
     calls all kernels. inputs: the placeholders in calling order; none given: in the order in which
-    the outputs reach them. Results are the same bits whatever is chosen.
+    the outputs reach them. place: what runs elsewhere than on the target, a Placement or devices by
+    name. devices: others to place kernels on, as choose_placement does. Results are the same bits
+    whatever is chosen.
 
     ValueError when the schema is impossible: it names tensor, dimension and reason."""
     options = _options(
-        schema, target, reuse_buffers, fuse, whole_model, threads, inputs, cache_folder, name
-    )
+        schema, target, reuse_buffers, fuse, whole_model, threads, inputs, cache_folder, name,
+        place, devices,
+    )  # fmt: skip
     core = _core.mosaic.compile([as_tensor(output) for output in outputs], options)
     return Program(core, target, threads or _threads[0])
 

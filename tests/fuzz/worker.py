@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import sys
 from typing import Any
 
@@ -62,6 +63,12 @@ def run(graphs: list[Graph], with_cpp: bool, cache: str) -> dict[str, list[list[
     for device in os.environ.get("COMPOSIT_FUZZ_DEVICES", "").split():
         there = composit.compile(function, *arguments, backend=device, cache_folder=cache)
         results[device] = apart(graphs, there(*arguments))
+        # Each kernel somewhere, longer names last, as a name fits longer ones too.
+        names = sorted((kernel.name for kernel in there.core.unscheduled.kernels), key=len)
+        draw = random.Random(len(names))
+        place = {name: draw.choice([device, "interpreter"]) for name in names}
+        placed = composit.compile(function, *arguments, place=place, cache_folder=cache)
+        results[f"{device} and interpreter"] = apart(graphs, placed(*arguments))
     isa = os.environ.get("COMPOSIT_ISA", "best")
     return {f"{name}, {isa}": values for name, values in results.items()}
 

@@ -222,6 +222,7 @@ struct Kernel {
     std::string comment;  // the operations in the user's words, one line
     std::vector<std::string> lines;  // user's source lines, "train.py:12", may be empty
     Body body;
+    std::string device = {};  // on which the graph says that it runs; empty: anywhere
 };
 
 // A kernel of a Fused, over one part. Each of its accesses, in the order of `accesses`, moves from

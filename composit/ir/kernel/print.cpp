@@ -260,6 +260,8 @@ class Writer {
         std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));
         std::vector<std::string> notes;
         if (!kernel.comment.empty()) notes.push_back(kernel.comment);
+        if (!kernel.device.empty() && kernel.device != "cpu")
+            notes.push_back("on " + kernel.device);
         if (!kernel.lines.empty()) notes.push_back(join(kernel.lines));
         if (!notes.empty()) result += "  # " + join(notes, "; ");
         return result + "\n";

@@ -146,7 +146,7 @@ TEST(Split, RefusedKernelsRunOnTheInterpreter) {
                              {.backend = "no_maps", .fuse = false, .reuse_buffers = reuse});
         EXPECT_GT(backend->compiled, 0);
         bool refused = false;
-        for (const Placement& placement : split.placements()) {
+        for (const PlacedKernel& placement : split.placements()) {
             EXPECT_EQ(placement.backend == "interpreter", placement.why == "maps are beyond it");
             refused = refused || !placement.why.empty();
         }

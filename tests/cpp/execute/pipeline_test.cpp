@@ -187,7 +187,7 @@ TEST(Pipeline, APassWhoseKernelIsRefusedIsLeftOut) {
     const Options options{.backend = backend->name()};
     const Compiled compiled("softmax", {softmax.x}, {softmax.result}, options);
     EXPECT_EQ(backend->kinds, (Names{"Reduce", "Map", "Reduce", "Map"}));
-    for (const Placement& placement : compiled.placements())
+    for (const PlacedKernel& placement : compiled.placements())
         EXPECT_EQ(placement.backend, backend->name());
     bool is_told = false;
     for (const Compiled::Pass& pass : compiled.passes())
