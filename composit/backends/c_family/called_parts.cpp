@@ -228,12 +228,15 @@ class PartFinder {
         return found->second;
     }
 
-    // What others may read of what the part assigns.
+    // What others may read of what the part assigns: what a part within a call assigns of the
+    // call's parameters is read behind the call.
     std::set<int> results_of(const Block& block, size_t end, const Mentions& part) const {
         std::set<int> results;
         for (const int variable : part.assigned) {
             if (is_own_variable(part, variable)) continue;
-            const bool is_read_behind = is_nested_ || last_mentions(block).at(variable) >= end;
+            const bool is_of_call = within_ && static_cast<size_t>(variable) < p_.parameters;
+            const bool is_read_behind =
+                is_nested_ || is_of_call || last_mentions(block).at(variable) >= end;
             if (is_read_behind) results.insert(variable);
         }
         return results;

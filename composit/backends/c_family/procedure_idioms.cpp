@@ -164,6 +164,13 @@ T take_last(std::vector<T>& x) {
     return last;
 }
 
+// What is about to be overwritten, which the end of x keeps.
+template <class T>
+inline T& logged(std::vector<T>& x, T& element) {
+    x.push_back(element);
+    return element;
+}
+
 // n more elements at the end, and the last n ones, which x has no more then.
 template <class T>
 inline T* add_row(std::vector<T>& x, int64_t n) {

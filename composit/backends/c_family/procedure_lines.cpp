@@ -1,6 +1,8 @@
 #include "composit/backends/c_family/procedure_lines.h"
 
 #include "composit/backends/c_family/line_breaks.h"
+#include "composit/backends/c_family/procedure_line_text.h"
+#include "composit/backends/c_family/procedure_lines_joined.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/ascii.h"
 #include "composit/base/comments.h"
@@ -18,32 +20,6 @@ namespace {
 
 using Lines = std::vector<PrintedLine>;
 
-// "const double ", of a line that declares; empty where it does not.
-std::string_view type_of(std::string_view text) {
-    static constexpr std::string_view types[] = {
-        "double ",
-        "float ",
-        "bool ",
-        "int64_t ",
-        "int32_t ",
-        "int16_t ",
-        "int8_t ",
-        "uint64_t ",
-        "uint32_t ",
-        "uint16_t ",
-        "uint8_t ",
-        "std::vector<double> ",
-        "std::vector<float> ",
-        "std::vector<bool> ",
-        "std::vector<int64_t> ",
-    };
-    const size_t start = text.starts_with("const ") ? 6 : 0;
-    if (!text.ends_with(';')) return {};
-    for (const std::string_view type : types)
-        if (text.substr(start).starts_with(type)) return text.substr(0, start + type.size());
-    return {};
-}
-
 size_t width(const PrintedLine& line) { return 4 * line.indent + line.text.size(); }
 
 std::string_view without_const(std::string_view type) {
@@ -53,7 +29,7 @@ std::string_view without_const(std::string_view type) {
 // Both as one declaration, which is constant if both were. False: they are none, or it would be too
 // long.
 bool declare_together(PrintedLine& line, const PrintedLine& next) {
-    const std::string_view type = type_of(line.text), other = type_of(next.text);
+    const std::string_view type = declared_type(line.text), other = declared_type(next.text);
     if (type.empty() || without_const(type) != without_const(other)) return false;
     // Of what is stored as well, the constant may go.
     const auto stores = [](const PrintedLine& each) {
@@ -72,7 +48,7 @@ bool declare_together(PrintedLine& line, const PrintedLine& next) {
 // Whether a line declares vectors, arrays, or numbers that are zero: such lines may stand together
 // whatever lines of the source they belong to.
 bool makes_room(std::string_view text) {
-    const std::string_view type = type_of(text);
+    const std::string_view type = declared_type(text);
     if (type.empty() || type.starts_with("const ")) return false;
     if (type.starts_with("std::vector<")) return true;
     std::string_view rest = text.substr(type.size());
@@ -97,26 +73,16 @@ bool fill_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
-// Whether a declaration is of one variable: no comma stands outside of parentheses.
-bool is_single(std::string_view text) {
-    int depth = 0;
-    for (const char c : text) {
-        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-        if (c == ',' && depth == 0) return false;
-    }
-    return true;
-}
-
 // A value that is declared, then stored: both in one. Of several values in one declaration the
 // later ones may be elements that the store changes.
 bool store_at_once(PrintedLine& line, const PrintedLine& next) {
-    const std::string_view type = type_of(line.text);
+    const std::string_view type = declared_type(line.text);
     const size_t equals = next.text.find("] = ");
     if (!type.starts_with("const ") || equals == std::string::npos) return false;
     const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
     const std::string head = text(type, name, " = ");
     const bool is_stored = line.text.find("] = ") != std::string::npos;
-    const bool is_alone = line.text.starts_with(head) && !is_stored && is_single(line.text) &&
+    const bool is_alone = line.text.starts_with(head) && !is_stored && declares_one(line.text) &&
                           !has_word(next.text.substr(0, equals), name);
     if (!is_alone || width(line) + equals + 4 > longest_line) return false;
     line.text = head + next.text.substr(0, equals + 4) + line.text.substr(head.size());
@@ -148,14 +114,14 @@ bool assert_together(PrintedLine& line, const PrintedLine& next) {
 // without the constant that it is the value of where nothing in its block reads that.
 Lines without_unread(Lines lines) {
     for (size_t i = 0; i < lines.size(); ++i) {
-        const std::string_view text = lines[i].text, type = type_of(text);
+        const std::string_view text = lines[i].text, type = declared_type(text);
         const size_t equals = text.find(" = ");
         if (!type.starts_with("const ") || equals == std::string_view::npos) continue;
         const std::string_view name = text.substr(type.size(), equals - type.size()),
                                value = text.substr(equals + 3);
         const bool does_more =
             value.starts_with("checked_index(") || value.find("] = ") != std::string_view::npos;
-        if (!does_more || !is_single(text)) continue;
+        if (!does_more || !declares_one(text)) continue;
         size_t end = i + 1;
         while (end < lines.size() && lines[end].indent >= lines[i].indent &&
                !has_word(lines[end].text, name))
@@ -186,17 +152,65 @@ std::optional<std::set<std::string>> words_of_sizes(const std::string& text) {
 // Numbers that are zero, or vectors of sizes that the text knows, which an earlier declaration of
 // the block makes as well.
 bool declare_before(Lines& out, const PrintedLine& line) {
-    const std::string_view type = type_of(line.text);
+    const std::string_view type = declared_type(line.text);
     if (!makes_room(line.text)) return false;
     const auto words = words_of_sizes(line.text);
     if (!words) return false;
     for (size_t i = out.size(); i-- > 0 && out[i].indent >= line.indent;) {
         if (out[i].indent != line.indent) continue;
-        const std::string_view other = type_of(out[i].text);
+        const std::string_view other = declared_type(out[i].text);
         const bool knows_all =
             std::all_of(words->begin(), words->end(),
                         [&](const std::string& word) { return has_word(out[i].text, word); });
         if (other == type && knows_all && declare_together(out[i], line)) return true;
+    }
+    return false;
+}
+
+// Whether the text gives the variable a value.
+bool assigns(std::string_view text, const std::string& variable) {
+    if (!has_word(text, variable)) return false;
+    for (const char* const symbol : {" = ", " += ", " -= ", " *= "})
+        if (text.find(variable + symbol) != std::string_view::npos) return true;
+    return text.find("++" + variable) != std::string_view::npos;
+}
+
+// An array that becomes zero, with those that an earlier fill of the block sets to zero, where
+// nothing between mentions it or says what its size is.
+bool fill_before(Lines& out, const PrintedLine& line) {
+    static constexpr std::string_view head = "fill_zeros(";
+    const size_t comma = line.text.find(", ");
+    if (!line.text.starts_with(head) || comma == std::string::npos) return false;
+    const std::string array = line.text.substr(head.size(), comma - head.size());
+    const auto sizes = words_of_sizes("(" + line.text.substr(comma + 2));
+    if (!sizes) return false;
+    for (size_t i = out.size(); i-- > 0 && out[i].indent >= line.indent;) {
+        if (out[i].indent == line.indent && fill_together(out[i], line)) return true;
+        const bool is_apart =
+            !has_word(out[i].text, array) &&
+            std::none_of(sizes->begin(), sizes->end(),
+                         [&](const std::string& size) { return assigns(out[i].text, size); });
+        if (!is_apart) return false;
+    }
+    return false;
+}
+
+// A constant, with those of its type that an earlier line of the block declares, where nothing but
+// declarations stands between, none of which it reads.
+bool declare_with_constants(Lines& out, const PrintedLine& line) {
+    const std::string_view type = declared_type(line.text);
+    const auto is_plain = [](std::string_view text) {
+        return !declared_type(text).empty() && !takes_elements(text) &&
+               text.find("] = ") == std::string_view::npos;
+    };
+    if (!type.starts_with("const ") || !is_plain(line.text)) return false;
+    for (size_t i = out.size(); i-- > 0 && out[i].indent == line.indent;) {
+        if (!is_plain(out[i].text)) return false;
+        if (i + 1 < out.size() && declared_type(out[i].text) == type &&
+            declare_together(out[i], line))
+            return true;
+        for (const std::string& name : names_declared(out[i].text))
+            if (has_word(line.text, name)) return false;
     }
     return false;
 }
@@ -211,7 +225,10 @@ Lines together(const Lines& lines, bool is_derived) {
         if (may_join && makes_room(out.back().text) && makes_room(line.text) &&
             declare_together(out.back(), line))
             continue;
-        if (is_derived && declare_before(out, line)) continue;
+        const bool is_made_before =
+            is_derived && (declare_before(out, line) || declare_with_constants(out, line) ||
+                           fill_before(out, line));
+        if (is_made_before) continue;
         if (may_join && is_of_same &&
             (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
              fill_together(out.back(), line) || assert_together(out.back(), line)))
@@ -257,16 +274,6 @@ std::optional<Element> element_of(const std::string& text) {
     return made;
 }
 
-bool changes_arrays(const std::string& value) {
-    return value.find("taken(") != std::string::npos || value.find("take_") != std::string::npos;
-}
-
-// How many lines it takes, none of which is too long.
-size_t height(const PrintedLine& line) {
-    const std::string whole = in_columns(std::string(4 * line.indent, ' ') + line.text + "\n");
-    return static_cast<size_t>(std::count(whole.begin(), whole.end(), '\n'));
-}
-
 // How many lines from the first on set neighbouring elements of one array, or add to them, in any
 // order, of values that read none of them: "set_elements(&x[i * 3], {a, b, c});" says all.
 size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLine& made) {
@@ -285,7 +292,7 @@ size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLi
         });
         if (!fits || !is_new) break;
         is_ordered &= all.empty() || next->offset > all.back().offset;
-        has_effects |= changes_arrays(next->value);
+        has_effects |= takes_elements(next->value);
         all.push_back(*next);
     }
     if (all.size() < least || (has_effects && !is_ordered)) return 0;
@@ -302,8 +309,8 @@ size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLi
     made.text = text(all[0].adds ? "add_elements(&" : "set_elements(&", all[0].array, "[",
                      all[0].place, offset, "], {", join(values), "});");
     size_t before = 0;
-    for (size_t i = first; i < first + all.size(); ++i) before += height(lines[i]);
-    return height(made) < before ? all.size() : 0;
+    for (size_t i = first; i < first + all.size(); ++i) before += count_of_lines(lines[i]);
+    return count_of_lines(made) < before ? all.size() : 0;
 }
 
 Lines elements_together(const Lines& lines, bool is_derived) {
@@ -323,7 +330,8 @@ bool opens(const std::string& text) {
 }
 
 bool is_statement(const std::string& text) {
-    return text.ends_with(';') && text.find('\n') == std::string::npos && type_of(text).empty();
+    return text.ends_with(';') && text.find('\n') == std::string::npos &&
+           declared_type(text).empty();
 }
 
 // The line behind the statement that begins at one.
@@ -385,8 +393,10 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 }  // namespace
 
 Lines gathered(Lines lines, bool is_derived) {
-    lines = without_unread(together(without_unread(std::move(lines)), is_derived));
-    return without_braces(elements_together(lines, is_derived), is_derived);
+    lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
+    lines = without_unread(together(lines, is_derived));
+    lines = with_values_in_place(elements_together(lines, is_derived), is_derived);
+    return without_braces(lines, is_derived);
 }
 
 std::string in_lines(const std::vector<std::string>& values, size_t indent) {

@@ -15,28 +15,67 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 using scalar::Op;
 
-// for (k …) to[k] = from[k], of all elements of both in order.
+// In for (k …) { …; v = from[k]; …; to[k] = v; … }, of all elements of both in order, where nothing
+// else in the loop mentions `to`, or `from` but to read element k: the two statements.
 struct CopiedArray {
     int to = -1, from = -1;
+    size_t load = 0, store = 0;
 };
 
-std::optional<CopiedArray> copy_of(const Procedure& procedure, const Statement& loop) {
+bool is_of_counter(const Statement& statement, int counter) {
+    return statement.index.size() == 1 && is_variable(statement.index[0], counter);
+}
+
+bool are_alike(const ArrayVariable& one, const ArrayVariable& other) {
+    return one.dtype == other.dtype && !one.grows && !other.grows && !one.shape.empty() &&
+           one.shape.size() == other.shape.size() &&
+           scalar::structurally_equal(one.shape, other.shape);
+}
+
+std::vector<CopiedArray> copies_in(const Procedure& procedure, const Statement& loop) {
+    std::vector<CopiedArray> found;
     const auto range = loop.kind == Kind::loop ? range_of(loop) : std::nullopt;
-    if (!range || loop.body.size() != 2 || !is_integer_constant(range->low, 0)) return {};
-    const Statement &load = loop.body[0], &store = loop.body[1];
-    if (load.kind != Kind::load || store.kind != Kind::store || load.array == store.array ||
-        !is_variable(store.values[0], load.variable) || load.index.size() != 1 ||
-        store.index.size() != 1 || !is_variable(load.index[0], range->counter) ||
-        !is_variable(store.index[0], range->counter))
-        return {};
+    if (!range || !is_integer_constant(range->low, 0)) return found;
+    const Block& body = loop.body;
+    const bool is_plain = std::all_of(body.begin(), body.end(), [](const Statement& each) {
+        return each.kind == Kind::load || each.kind == Kind::assign || is_write(each);
+    });
+    if (!is_plain) return found;
+    const std::map<int, int> assigned = assignments_in(body);
     const auto known = [&](int array) { return procedure.arrays[static_cast<size_t>(array)]; };
-    const ArrayVariable from = known(load.array), to = known(store.array);
-    const bool are_alike = from.dtype == to.dtype && !from.grows && !to.grows &&
-                           from.shape.size() == to.shape.size() && !from.shape.empty() &&
-                           scalar::structurally_equal(from.shape, to.shape) &&
-                           scalar::structurally_equal({range->high}, {element_count(to.shape)});
-    if (!are_alike || mentions_in(procedure, procedure.body)[load.variable] != 2) return {};
-    return CopiedArray{store.array, load.array};
+    for (size_t i = 0; i < body.size(); ++i) {
+        const Statement& store = body[i];
+        if (store.kind != Kind::store || store.values[0].op() != Op::argument ||
+            !is_of_counter(store, range->counter))
+            continue;
+        const int value = store.values[0].index();
+        const auto load =
+            std::find_if(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(i),
+                         [&](const Statement& each) { return each.variable == value; });
+        const auto place = static_cast<size_t>(load - body.begin());
+        if (place == i || load->kind != Kind::load || assigned.at(value) != 1 ||
+            !is_of_counter(*load, range->counter) || load->array == store.array)
+            continue;
+        const bool is_alone = std::all_of(body.begin(), body.end(), [&](const Statement& each) {
+            const bool reads = each.kind == Kind::load && is_of_counter(each, range->counter);
+            return &each == &store ||
+                   (each.array != store.array && (each.array != load->array || reads));
+        });
+        const ArrayVariable from = known(load->array), to = known(store.array);
+        if (is_alone && are_alike(from, to) &&
+            scalar::structurally_equal({range->high}, {element_count(to.shape)}))
+            found.push_back({store.array, load->array, place, i});
+    }
+    return found;
+}
+
+// A loop that does nothing but copy an array.
+std::optional<CopiedArray> copy_of(const Procedure& procedure, const Statement& loop) {
+    if (loop.body.size() != 2) return {};
+    const auto copies = copies_in(procedure, loop);
+    if (copies.empty() || mentions_in(procedure, procedure.body)[loop.body[0].variable] != 2)
+        return {};
+    return copies[0];
 }
 
 std::map<int, std::vector<const Statement*>> mentions_of_arrays(const Block& block) {
@@ -101,36 +140,48 @@ bool read_input_instead(Procedure& procedure) {
     return false;
 }
 
+// The loop at a place of the body no longer copies.
+void leave_out_copy(Procedure& procedure, size_t place, const CopiedArray& copied) {
+    Block& body = procedure.body[place].body;
+    const int value = body[copied.load].variable;
+    const bool is_read = mentions_in(procedure, procedure.body)[value] != 2;
+    const auto at = [&](size_t k) { return body.begin() + static_cast<std::ptrdiff_t>(k); };
+    body.erase(at(copied.store));
+    if (!is_read) body.erase(at(copied.load));
+    if (body.empty())
+        procedure.body.erase(procedure.body.begin() + static_cast<std::ptrdiff_t>(place));
+}
+
 // An output that nothing mentions before a local array is copied to it, behind which nothing
 // mentions either.
 bool write_output_instead(Procedure& procedure) {
     for (size_t i = 0; i < procedure.body.size(); ++i) {
-        const auto copied = copy_of(procedure, procedure.body[i]);
-        if (!copied) continue;
-        const ArrayVariable& from = procedure.arrays[static_cast<size_t>(copied->from)];
-        const ArrayVariable& to = procedure.arrays[static_cast<size_t>(copied->to)];
-        const auto allocation = allocation_of(procedure, copied->from);
-        if (from.role != Role::local || to.role != Role::output || !allocation) continue;
-        const Block behind(procedure.body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                           procedure.body.end());
-        auto later = mentions_of_arrays(behind);
-        const auto all = mentions_of_arrays(procedure.body)[copied->to];
-        const auto made = std::count_if(all.begin(), all.end(), [](const Statement* each) {
-            return each->kind == Kind::allocate;
-        });
-        const Block ahead(procedure.body.begin(),
-                          procedure.body.begin() + static_cast<std::ptrdiff_t>(i));
-        const auto whole = all_statements(ahead);
-        const bool leaves = std::any_of(whole.begin(), whole.end(), [](const Statement* each) {
-            return each->kind == Kind::leave;
-        });
-        if (leaves || later.contains(copied->from) || later.contains(copied->to) ||
-            static_cast<size_t>(made) + 1 != all.size())
-            continue;
-        procedure.body.erase(procedure.body.begin() + static_cast<std::ptrdiff_t>(i));
-        leave_out_allocations(procedure.body, copied->to);
-        replace_array(procedure.body, copied->from, copied->to);
-        return true;
+        for (const CopiedArray& copied : copies_in(procedure, procedure.body[i])) {
+            const ArrayVariable& from = procedure.arrays[static_cast<size_t>(copied.from)];
+            const ArrayVariable& to = procedure.arrays[static_cast<size_t>(copied.to)];
+            const auto allocation = allocation_of(procedure, copied.from);
+            if (from.role != Role::local || to.role != Role::output || !allocation) continue;
+            const Block behind(procedure.body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                               procedure.body.end());
+            auto later = mentions_of_arrays(behind);
+            const auto all = mentions_of_arrays(procedure.body)[copied.to];
+            const auto made = std::count_if(all.begin(), all.end(), [](const Statement* each) {
+                return each->kind == Kind::allocate;
+            });
+            const Block ahead(procedure.body.begin(),
+                              procedure.body.begin() + static_cast<std::ptrdiff_t>(i));
+            const auto whole = all_statements(ahead);
+            const bool leaves = std::any_of(whole.begin(), whole.end(), [](const Statement* each) {
+                return each->kind == Kind::leave;
+            });
+            if (leaves || later.contains(copied.from) || later.contains(copied.to) ||
+                static_cast<size_t>(made) + 1 != all.size())
+                continue;
+            leave_out_copy(procedure, i, copied);
+            leave_out_allocations(procedure.body, copied.to);
+            replace_array(procedure.body, copied.from, copied.to);
+            return true;
+        }
     }
     return false;
 }

@@ -144,7 +144,8 @@ class Sharer {
 
     // The loop that takes the first one's place, before which `out` ends; what goes `behind` it.
     Statement shared(const Nest& nest, Block& out, Block& behind) {
-        const int extremum = nest.extremum(), line = nest.last->line;
+        const int extremum = nest.extremum();
+        const SourceLine line = nest.last->line;
         const Variable own = p_.variables[static_cast<size_t>(extremum)];
         const Expr m = read(extremum), e = nest.value();
         const Expr raw = read(p_.add_variable(own.name, own.dtype));

@@ -113,6 +113,93 @@ def determinant(a):
     return product
 
 
+def decomposed_with_columns(a):
+    """L and U of a's rows and columns in other orders; the orders; their sign. Each pivot is the
+    largest element of what is left: of a matrix of rank n - 1 the last one alone is 0."""
+    lu = a * 1.0
+    n = len(lu)
+    rows, columns = np.arange(n), np.arange(n)
+    sign = 1.0
+    for k in range(n):
+        row, column, largest = k, k, -1.0
+        for i in range(k, n):
+            for j in range(k, n):
+                if abs(lu[i, j]) > largest:
+                    row, column, largest = i, j, abs(lu[i, j])
+        if row != k:
+            sign = -sign
+            rows[k], rows[row] = rows[row], rows[k]
+            for j in range(n):
+                lu[k, j], lu[row, j] = lu[row, j], lu[k, j]
+        if column != k:
+            sign = -sign
+            columns[k], columns[column] = columns[column], columns[k]
+            for i in range(n):
+                lu[i, k], lu[i, column] = lu[i, column], lu[i, k]
+        if lu[k, k] != 0.0:
+            for i in range(k + 1, n):
+                lu[i, k] /= lu[k, k]
+                for j in range(k + 1, n):
+                    lu[i, j] -= lu[i, k] * lu[k, j]
+    return lu, rows, columns, sign
+
+
+def cofactors_of(lu, rows, columns, sign):
+    """Those of a matrix with this decomposition, of which no pivot but the last is 0."""
+    n = len(lu)
+    factor = sign  # times all pivots but the last
+    for k in range(n - 1):
+        factor *= lu[k, k]
+    x = np.eye(n)
+    for i in range(n):
+        for k in range(i):
+            for j in range(k + 1):
+                x[i, j] -= lu[i, k] * x[k, j]
+    made = np.zeros((n, n))
+    for i in range(n - 1, -1, -1):
+        for j in range(n):
+            x[i, j] *= factor if i == n - 1 else factor * lu[n - 1, n - 1]
+        for k in range(i + 1, n):
+            for j in range(n):
+                x[i, j] -= lu[i, k] * x[k, j]
+        for j in range(n):
+            if i < n - 1:
+                x[i, j] /= lu[i, i]
+            made[rows[j], columns[i]] = x[i, j]
+    return made
+
+
+def least_pivot(lu):
+    """The least of all but the last, to the largest."""
+    n = len(lu)
+    least, largest = np.inf, 0.0
+    for k in range(n - 1):
+        least = min(least, abs(lu[k, k]))
+        largest = max(largest, abs(lu[k, k]))
+    return 1.0 if n < 2 else least / largest if largest > 0.0 else 0.0
+
+
+def cofactors(a, lu, order, sign):
+    """What each element contributes to the determinant, also of singular matrices: the
+    decomposition's, unless a pivot is so small that it may be nothing but an error."""
+    if least_pivot(lu) > 1e-6:
+        return cofactors_of(lu, order, np.arange(len(a)), sign)
+    lu, rows, columns, sign = decomposed_with_columns(a)
+    if least_pivot(lu) == 0.0:
+        return np.zeros((len(a), len(a)))
+    return cofactors_of(lu, rows, columns, sign)
+
+
+def determinant_for_derivatives(a):
+    """Its derivative is that of the sum of the elements times their cofactors."""
+    same_extents(a.shape[0], a.shape[1])
+    lu, order, sign = decomposed(held(a))
+    product = sign
+    for k in range(len(lu)):
+        product *= lu[k, k]
+    return stand_in(product, np.sum(cofactors(held(a), lu, order, sign) * a))
+
+
 def cholesky(a):
     same_extents(a.shape[0], a.shape[1])
     n = len(a)
@@ -274,7 +361,8 @@ class Text(NamedTuple):
 LIBRARY: dict[Any, Text] = {
     np.linalg.solve: Text(solved, (2, None), False, solved_for_derivatives),
     np.linalg.inv: Text(inverted, (2,), False, inverted_for_derivatives),
-    np.linalg.det: Text(determinant, (2,)), np.linalg.cholesky: Text(cholesky, (2,)),
+    np.linalg.det: Text(determinant, (2,), False, determinant_for_derivatives),
+    np.linalg.cholesky: Text(cholesky, (2,)),
     np.cross: Text(cross, (1, 1)), np.trace: Text(trace, (2,)),
     np.sort: Text(in_order, (1,), False, in_order_for_derivatives),
     builtins.sorted: Text(in_order, (1,), True, in_order_for_derivatives),

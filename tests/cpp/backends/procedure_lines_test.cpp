@@ -77,6 +77,58 @@ TEST(ProcedureLines, NeighbouringElementsAreSetAtOnce) {
               "x[2] = taken(y[0]);  // k.py:3\nx[1] = b;\nx[0] = c;\n");
 }
 
+TEST(ProcedureLines, AnIndexStandsInTheOneStatementThatReadsIt) {
+    const PrintedLine index{0, "const int64_t s = checked_index(i, n);", 3};
+    EXPECT_EQ(derived({index, {0, "x[s] += 1.0;", 3}}),
+              "x[checked_index(i, n)] += 1.0;  // k.py:3\n");
+    // Where it is read twice, later, in a loop, or perhaps not at all, it stays.
+    const std::string before = "const int64_t s = checked_index(i, n);  // k.py:3\n";
+    EXPECT_EQ(derived({index, {0, "x[s] += y[s];", 3}}), before + "x[s] += y[s];\n");
+    EXPECT_EQ(derived({index, {0, "x[s] += 1.0;", 3}, {0, "f(s);", 3}}),
+              before + "x[s] += 1.0;\nf(s);\n");
+    EXPECT_EQ(derived({index, {0, "for (; k < n; ++k) {", 3}, {1, "f(s);", 3}, {0, "}"}}),
+              before + "for (; k < n; ++k) f(s);\n");
+    EXPECT_EQ(derived({index, {0, "y += c ? x[s] : 0.0;", 3}}), before + "y += c ? x[s] : 0.0;\n");
+    // Lines of the source stay apart in what somebody wrote.
+    EXPECT_EQ(text_of({index, {0, "x[s] += 1.0;", 4}}), before + "x[s] += 1.0;  // k.py:4\n");
+}
+
+TEST(ProcedureLines, WhatIsStoredIsAddedInOne) {
+    const PrintedLine stored{0, "const double v = x[i] = f(y);", 3};
+    EXPECT_EQ(derived({stored, {0, "s -= v;", 3}}), "s -= (x[i] = f(y));  // k.py:3\n");
+    EXPECT_EQ(derived({stored, {0, "add_in_order(s, v);", 3}}),
+              "add_in_order(s, x[i] = f(y));  // k.py:3\n");
+    EXPECT_EQ(derived({stored, {0, "s += rounded(v);", 3}}),
+              "s += rounded(x[i] = f(y));  // k.py:3\n");
+    const std::string before = "const double v = x[i] = f(y);  // k.py:3\n";
+    for (const char* const next : {"s -= 2.0 * v;", "x[j] += v;", "s += v * v;"})
+        EXPECT_EQ(derived({stored, {0, next, 3}}), before + next + "\n");
+    EXPECT_EQ(derived({stored, {0, "s -= v;", 3}, {0, "f(v);", 3}}), before + "s -= v;\nf(v);\n");
+}
+
+TEST(ProcedureLines, WhatIsLoggedIsOverwrittenInOne) {
+    const PrintedLine log{0, "x_log.push_back(x[i]);", 3};
+    EXPECT_EQ(derived({log, {0, "x[i] += a;", 3}}), "logged(x_log, x[i]) += a;  // k.py:3\n");
+    EXPECT_EQ(derived({log, {0, "const double b = a + x[i];", 3}, {0, "x[i] = b * b;", 3}}),
+              "const double b = a + x[i];  // k.py:3\nlogged(x_log, x[i]) = b * b;\n");
+    const std::string before = "x_log.push_back(x[i]);  // k.py:3\n";
+    for (const char* const next : {"x[j] = a;", "f(x[i]);", "const double b = take_last(y);"})
+        EXPECT_EQ(derived({log, {0, next, 3}, {0, "x[i] = b * b;", 3}}),
+                  before + next + "\nx[i] = b * b;\n");
+    EXPECT_EQ(derived({log, {0, "x[i] = take_last(x_log);", 3}}),
+              before + "x[i] = take_last(x_log);\n");
+}
+
+TEST(ProcedureLines, DerivativesFillWithEarlierArrays) {
+    const Lines lines = {
+        {0, "fill_zeros(x, n);", 3}, {0, "f(x, n);", 3}, {0, "fill_zeros(y, m);", 4}};
+    EXPECT_EQ(derived(lines), "fill_zeros(x, n, y, m);  // k.py:3\nf(x, n);\n");
+    for (const char* const between : {"f(y);", "const int64_t m = n + 1;"})
+        EXPECT_EQ(derived({lines[0], {0, between, 3}, lines[2]}),
+                  std::string("fill_zeros(x, n);  // k.py:3\n") + between +
+                      "\nfill_zeros(y, m);  // k.py:4\n");
+}
+
 TEST(ProcedureLines, LoopsOfLoopsHaveNoBraces) {
     EXPECT_EQ(text_of({{0, "for (; i < n; ++i) {", 1},
                        {1, "for (; j < m; ++j) {", 2},

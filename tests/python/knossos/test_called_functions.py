@@ -48,6 +48,24 @@ def middle(x: "Tensor[float, n]") -> float:
     return np.median(x) + np.max(x) * np.min(x)
 
 
+def scaled(x):
+    product = 1.0
+    for k in range(len(x)):
+        if x[k] == 0.0:
+            return x * 0.0
+        product *= x[k]
+        x[k] = np.sin(x[k]) + x[k]
+    return product * x
+
+
+def of_scaled(x):
+    return scaled(x * 1.0) + scaled(x * 2.0)
+
+
+def calls_within_calls(x: "Tensor[float, n]") -> "Tensor[float, n]":
+    return of_scaled(x) * of_scaled(2.0 * x)
+
+
 def turned(angle, p):
     c, s = math.cos(angle), math.sin(angle)
     q = np.zeros(2)
@@ -70,6 +88,7 @@ CALLS = [
     (with_names_of_functions, (random.normal(size=3), random.normal(size=3))),
     (middle, (np.array([3.0, 1.0, 2.0, 5.0]),)),
     (chain, (0.3, -0.7, 1.1, np.array([0.2, 0.9]))),
+    (calls_within_calls, (random.normal(size=3),)),
 ]
 
 

@@ -20,8 +20,8 @@ def test_lines_of_derivatives_per_line():
     """No more than they are: what becomes shorter lowers these."""
     ratios = [text / python for _, python, text in lengths.measured()]
     assert len(ratios) == 38
-    assert statistics.median(ratios) <= 3.7
-    assert sum(ratio > 6 for ratio in ratios) <= 6
+    assert statistics.median(ratios) <= 3.54
+    assert sum(ratio > 6 for ratio in ratios) <= 3
 
 
 @pytest.mark.long_tail
@@ -108,6 +108,19 @@ def test_equal_indices_are_computed_once():
     source = derivative(written.walsh)
     back = source[source.index("take_last") :]
     assert back.count("wrapped_index(") == 2, source
+
+
+def test_gradients_are_made_where_they_are_returned():
+    source = derivative(written.triangle)
+    assert "argument, db, dc);" in source and "dc[i] = " not in source, source
+    assert source.count("fill_zeros(") == 1 and "da[i] = -dc[i] - db[i];" in source, source
+
+
+def test_how_many_share_an_extremum_is_part_of_its_call():
+    source = derivative(written.viterbi)
+    last = source[source.rindex(" max(") :]
+    assert last.startswith(" max(s, extremum, score.data(), equal"), last
+    assert "max_vjp(" in last.splitlines()[1], last
 
 
 def test_rows_are_logged_at_once():

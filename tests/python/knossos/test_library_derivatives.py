@@ -1,5 +1,5 @@
 """Derivatives of functions of the library that are not those of how they are computed: solutions
-of systems, and elements in order."""
+of systems, determinants, and elements in order."""
 
 # ruff: noqa: F821
 
@@ -33,6 +33,11 @@ def smallest_weighted(x: "Tensor[float, n]", w: "Tensor[float, n]") -> float:
 @knossos.register
 def middle(x: "Tensor[float, n]") -> float:
     return np.median(x) ** 2
+
+
+@knossos.register
+def determinant(a: "Tensor[float, n, n]") -> float:
+    return np.linalg.det(a)
 
 
 def is_close(a, b):
@@ -70,6 +75,33 @@ def test_second_derivatives_pass_through_the_elimination():
     assert np.isclose(np.sum(back * DB[:, :1]), np.sum(
         inverse.vjp.jvp(A, DA, DB[:, :1] * np.ones((4, 4)), np.zeros((4, 4))) * along
     ))  # fmt: skip
+
+
+def cofactors(a):
+    size = range(len(a))
+    rest = [[np.delete(np.delete(a, i, 0), j, 1) for j in size] for i in size]
+    return np.array([[(-1) ** (i + j) * np.linalg.det(rest[i][j]) for j in size] for i in size])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_determinants_have_cofactors_as_gradients_of_singular_matrices_too(size):
+    for rank in range(max(size - 2, 0), size + 1):
+        left, right = random.normal(size=(size, rank)), random.normal(size=(rank, size))
+        a = left @ right if rank < size else random.normal(size=(size, size))
+        along, wanted = random.normal(size=(size, size)), cofactors(a)
+        assert np.allclose(determinant.grad(a), wanted, rtol=1e-10, atol=1e-12)
+        assert np.isclose(determinant.jvp(a, along), np.sum(wanted * along), atol=1e-12)
+    with_zeros = np.array([[0.0, 1.0], [0.0, 2.0]])  # the first pivot is 0
+    assert np.array_equal(determinant.grad(with_zeros), [[2.0, 0.0], [-1.0, 0.0]])
+    assert "_log" not in determinant.vjp.procedure().source
+
+
+def test_second_derivatives_of_determinants():
+    a, along = A + 2 * np.eye(4), DA
+    step = 1e-6
+    difference = (cofactors(a + step * along) - cofactors(a - step * along)) / (2 * step)
+    for made in (determinant.vjp.jvp(a, 1.0, along, 0.0), determinant.vjp.vjp(a, 1.0, along)[0]):
+        assert np.allclose(made, difference, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [[3.0, -1.0, 2.0, 0.5], [1.0, 1.0, -2.0, 4.0], [2.0]])

@@ -1,0 +1,177 @@
+#include "composit/backends/c_family/procedure_lines_joined.h"
+
+#include "composit/backends/c_family/procedure_line_text.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
+#include "composit/base/text.h"
+
+#include <optional>
+#include <string_view>
+
+namespace composit::c_family {
+namespace {
+
+using Lines = std::vector<PrintedLine>;
+
+// Where a word stands in a text, if it does so once.
+std::optional<size_t> only_place_of(std::string_view word, std::string_view text) {
+    std::optional<size_t> found;
+    for (size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; at += word.size()) {
+        const bool begins = at == 0 || !ascii::is_of_word(text[at - 1]);
+        const size_t end = at + word.size();
+        if (!begins || (end < text.size() && ascii::is_of_word(text[end]))) continue;
+        if (found) return {};
+        found = at;
+    }
+    return found;
+}
+
+// Whether a line from `begin` on, in the block of that one, says the word.
+bool is_read_from(const Lines& lines, size_t begin, size_t indent, std::string_view word) {
+    for (size_t i = begin; i < lines.size() && lines[i].indent >= indent; ++i)
+        if (has_word(lines[i].text, word)) return true;
+    return false;
+}
+
+// A declaration of one constant: "const double a = b;"
+struct Constant {
+    std::string name, value;
+};
+std::optional<Constant> constant_of(std::string_view text) {
+    const std::string_view type = declared_type(text);
+    const size_t equals = text.find(" = ");
+    if (!type.starts_with("const ") || equals == std::string_view::npos || !declares_one(text))
+        return {};
+    return Constant{std::string(text.substr(type.size(), equals - type.size())),
+                    std::string(text.substr(equals + 3, text.size() - equals - 4))};
+}
+
+bool are_of_one_block(const PrintedLine& line, const PrintedLine& next, bool is_derived) {
+    return line.indent == next.indent &&
+           (is_derived || next.source_line == 0 || next.source_line == line.source_line);
+}
+
+// Whether the statement runs all of itself, once: what stands in it then runs as it did before.
+bool runs_once(std::string_view text) {
+    constexpr std::string_view choices[] = {"?", "&&", "||", "{"};
+    for (const std::string_view each : choices)
+        if (text.find(each) != std::string_view::npos) return false;
+    return text.ends_with(';');
+}
+
+bool put_index(const PrintedLine& line, const PrintedLine& next, PrintedLine& made) {
+    const auto index = constant_of(line.text);
+    if (!index ||
+        !(index->value.starts_with("checked_index(") || index->value.starts_with("wrapped_index(")))
+        return false;
+    const auto place = only_place_of(index->name, next.text);
+    if (!place || *place == 0 || !runs_once(next.text)) return false;
+    made = next;
+    made.text.replace(*place, index->name.size(), index->value);
+    return count_of_lines(made) < count_of_lines(line) + count_of_lines(next);
+}
+
+// "y += a;" and "add_in_order(y, a);", also of `rounded(a)`.
+bool put_stored(const PrintedLine& line, const PrintedLine& next, PrintedLine& made) {
+    const auto stored = constant_of(line.text);
+    const size_t equals = stored ? stored->value.find("] = ") : std::string::npos;
+    const auto place = stored ? only_place_of(stored->name, next.text) : std::nullopt;
+    if (equals == std::string::npos || !place) return false;
+    const std::string_view text = next.text;
+    std::string_view before = text.substr(0, *place), behind = text.substr(*place);
+    behind.remove_prefix(stored->name.size());
+    if (before.ends_with("rounded(") && behind.starts_with(")")) {
+        before.remove_suffix(8);
+        behind.remove_prefix(1);
+    }
+    const bool is_sum = (before.ends_with(" += ") || before.ends_with(" -= ")) && behind == ";";
+    const bool is_in_order =
+        (text.starts_with("add_in_order(") || text.starts_with("subtract_in_order(")) &&
+        before.ends_with(", ") && behind == ");";
+    const std::string array = stored->value.substr(0, stored->value.find('['));
+    if ((!is_sum && !is_in_order) || has_word(before, array) || has_word(stored->value, "taken"))
+        return false;
+    made = next;
+    const bool has_parentheses = !is_sum || text[*place + stored->name.size()] == ')';
+    const std::string value = has_parentheses ? stored->value : "(" + stored->value + ")";
+    made.text.replace(*place, stored->name.size(), value);
+    return count_of_lines(made) < count_of_lines(line) + count_of_lines(next);
+}
+
+// How many lines from `begin` on log an element, then overwrite it; constants may stand between.
+size_t put_logged(const Lines& lines, size_t begin, bool is_derived, Lines& made) {
+    constexpr std::string_view pushes = ".push_back(";
+    const PrintedLine& line = lines[begin];
+    const size_t call = line.text.find(pushes);
+    if (call == std::string::npos || !line.text.ends_with(");")) return 0;
+    const std::string log = line.text.substr(0, call);
+    const size_t first = call + pushes.size();
+    const std::string place = line.text.substr(first, line.text.size() - first - 2);
+    made.clear();
+    for (size_t i = begin + 1; i < lines.size(); ++i) {
+        const PrintedLine& next = lines[i];
+        if (!are_of_one_block(line, next, is_derived)) return 0;
+        if (!next.text.starts_with(place + " ")) {
+            const bool is_constant = constant_of(next.text) && !takes_elements(next.text) &&
+                                     next.text.find("] = ") == std::string::npos;
+            if (!is_constant || has_word(next.text, log)) return 0;
+            made.push_back(next);
+            continue;
+        }
+        const std::string rest = next.text.substr(place.size());
+        const bool gives =
+            rest.starts_with(" = ") || rest.starts_with(" += ") || rest.starts_with(" -= ");
+        if (!gives || has_word(rest, log)) return 0;
+        PrintedLine joined = next;
+        joined.text = text("logged(", log, ", ", place, ")", rest);
+        if (count_of_lines(joined) >= count_of_lines(line) + count_of_lines(next)) return 0;
+        made.push_back(joined);
+        return i + 1 - begin;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Lines with_indices_in_place(Lines lines, bool is_derived) {
+    for (size_t i = 0; i + 1 < lines.size();) {
+        PrintedLine made;
+        const auto index = constant_of(lines[i].text);
+        const bool joins = index && are_of_one_block(lines[i], lines[i + 1], is_derived) &&
+                           !is_read_from(lines, i + 2, lines[i].indent, index->name) &&
+                           put_index(lines[i], lines[i + 1], made);
+        if (joins) {
+            if (made.source_line == 0) made.source_line = lines[i].source_line;
+            lines[i] = made;
+            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            i -= i > 0;
+        } else {
+            ++i;
+        }
+    }
+    return lines;
+}
+
+Lines with_values_in_place(Lines lines, bool is_derived) {
+    Lines out;
+    for (size_t i = 0; i < lines.size();) {
+        PrintedLine made;
+        Lines several;
+        const auto stored = constant_of(lines[i].text);
+        if (stored && i + 1 < lines.size() &&
+            are_of_one_block(lines[i], lines[i + 1], is_derived) &&
+            !is_read_from(lines, i + 2, lines[i].indent, stored->name) &&
+            put_stored(lines[i], lines[i + 1], made)) {
+            out.push_back(made);
+            i += 2;
+        } else if (const size_t count = put_logged(lines, i, is_derived, several)) {
+            out.insert(out.end(), several.begin(), several.end());
+            i += count;
+        } else {
+            out.push_back(lines[i++]);
+        }
+    }
+    return out;
+}
+
+}  // namespace composit::c_family

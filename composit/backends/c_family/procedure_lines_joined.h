@@ -1,0 +1,20 @@
+// What a printed line alone needs of the one before it, in its place.
+#pragma once
+
+#include "composit/backends/c_family/procedure_lines.h"
+
+#include <vector>
+
+namespace composit::c_family {
+
+// An index that one statement alone reads, once, where it needs fewer lines so:
+//   const int64_t s = checked_index(i, n);  x[s] += 1.0;   to  x[checked_index(i, n)] += 1.0;
+std::vector<PrintedLine> with_indices_in_place(std::vector<PrintedLine> lines, bool is_derived);
+
+// A value that is stored, then added; what is logged, then overwritten:
+//   const double a = x[i] = b;  y += a;                    to  y += (x[i] = b);
+//   x_log.push_back(x[i]);  x[i] = a;                      to  logged(x_log, x[i]) = a;
+// Lines that belong to several lines of the source stay apart, but in derivatives.
+std::vector<PrintedLine> with_values_in_place(std::vector<PrintedLine> lines, bool is_derived);
+
+}  // namespace composit::c_family
