@@ -121,6 +121,10 @@ CyclePoint cycle_point(double epoch, double total_size, double step_ratio) {
     return {x <= step_ratio ? x / step_ratio : (x - 1) / (step_ratio - 1), cycle};
 }
 
+Number cycled(const Number& low, const Number& high, double height, double scale) {
+    return low + (high - low) * height * scale;
+}
+
 Number annealed(const Number& start, const Number& end, double share, bool is_cosine) {
     if (is_cosine) return end + (start - end) / 2.0 * (cosine(share) + 1);
     return (end - start) * share + start;
@@ -144,6 +148,19 @@ bool is_cosine_strategy(std::string_view strategy) {
     user_check(strategy == "cos" || strategy == "linear",
                "anneal_strategy must be one of 'cos' or 'linear', instead got ", strategy);
     return strategy == "cos";
+}
+
+bool is_cosine_of_averages(std::string_view strategy) {
+    user_check(strategy == "cos" || strategy == "linear",
+               "anneal_strategy must by one of 'cos' or 'linear', instead got ", strategy);
+    return strategy == "cos";
+}
+
+std::string scale_mode(std::string_view mode, std::string_view given, bool has_function) {
+    const bool is_known = mode == "triangular" || mode == "triangular2" || mode == "exp_range";
+    user_check(is_known || has_function, "mode is invalid and scale_fn is None");
+    if (has_function) return std::string(given);
+    return mode == "exp_range" ? "iterations" : "cycle";
 }
 
 std::vector<CyclePart> one_cycle(int64_t total_steps, const Number& part, bool three_phase) {

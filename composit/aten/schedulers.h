@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct CyclePoint {
     double height, cycle;
 };
 [[nodiscard]] CyclePoint cycle_point(double epoch, double total_size, double step_ratio);
+// A number at that height between a low and a high one, whose distance is scaled.
+[[nodiscard]] Number cycled(const Number& low, const Number& high, double height, double scale);
 // Between two numbers of one of OneCycleLR's parts: along a cosine, or a line.
 [[nodiscard]] Number annealed(const Number& start, const Number& end, double share, bool is_cosine);
 
@@ -98,6 +101,13 @@ struct CyclePosition {
 // another mode.
 [[nodiscard]] double cycle_scale(std::string_view mode, double number, double gamma = 1);
 
+// What the height of a cycle goes by, "cycle" or "iterations", where no function of the user's says
+// it: then what was given holds. ValueError, PyTorch's words, for another mode without one.
+[[nodiscard]] std::string scale_mode(std::string_view mode, std::string_view given,
+                                     bool has_function);
+
+// Whether "cos" is SWALR's strategy, not "linear". ValueError, PyTorch's words, for others.
+[[nodiscard]] bool is_cosine_of_averages(std::string_view strategy);
 // How far SWALR is from the rates there were to its own after so many steps, 0 to 1: along a
 // cosine, or a line. At once where there are none to go.
 [[nodiscard]] double annealed_share(double step, double anneal_steps, bool is_cosine);

@@ -164,6 +164,10 @@ class Program {
     std::shared_ptr<execute::Compiled> compiled_;
 };
 
+// Work, limits and times of kernels as a table with their totals, a line each; shares of the limit
+// where all were measured.
+[[nodiscard]] std::string table(const std::vector<Program::Explained>& kernels);
+
 // Whether a schema may give the buffer tiles: an input or a constant.
 bool is_leaf(const ir::kernel::Buffer& buffer);
 

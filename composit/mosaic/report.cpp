@@ -4,6 +4,10 @@
 #include "composit/mosaic/program.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 namespace composit::mosaic {
 
@@ -32,10 +36,63 @@ std::vector<Program::Explained> Program::explain(const std::vector<Array>* argum
 
 namespace {
 
+std::string fixed(double number, int digits) {
+    std::array<char, 64> made{};
+    std::snprintf(made.data(), made.size(), "%.*f", digits, number);
+    return made.data();
+}
+
+using Row = std::vector<std::string>;
+
+// The time, and the limit's share of it.
+void add_time(Row& row, double limit, double seconds) {
+    row.push_back(fixed(seconds * 1e6, 1));
+    row.push_back(fixed(seconds > 0 ? 100 * limit / seconds : 0, 0));
+}
+
+// Columns, of which the first two are aligned to the left.
+std::string aligned(const std::vector<Row>& rows) {
+    std::vector<size_t> widths(rows[0].size());
+    for (const Row& row : rows)
+        for (size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    std::string made;
+    for (const Row& row : rows) {
+        std::string line;
+        for (size_t c = 0; c < widths.size(); ++c) {
+            const std::string space(widths[c] - row[c].size(), ' ');
+            line += (c > 0 ? "  " : "") + (c < 2 ? row[c] + space : space + row[c]);
+        }
+        made += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return made;
+}
+
 // Twelve colours that can be told apart, by the buffer's number.
 std::string colour(size_t number) { return text("hsl(", number * 137 % 360, ",55%,70%)"); }
 
 }  // namespace
+
+std::string table(const std::vector<Program::Explained>& kernels) {
+    double limit = 0, seconds = 0;
+    bool is_measured = true;
+    for (const Program::Explained& kernel : kernels) {
+        limit += kernel.limit.seconds;
+        seconds += kernel.seconds;
+        is_measured = is_measured && kernel.seconds >= 0;
+    }
+    std::vector<Row> rows{{"kernel", "kind", "MFLOP", "MB", "limit us", "bound"}};
+    if (is_measured) rows[0].insert(rows[0].end(), {"us", "% of limit"});
+    for (const Program::Explained& kernel : kernels) {
+        const Roofline& roofline = kernel.limit;
+        rows.push_back({kernel.name, kernel.kind, fixed(roofline.flops / 1e6, 3),
+                        fixed(roofline.bytes / 1e6, 3), fixed(roofline.seconds * 1e6, 1),
+                        roofline.is_bound_by_memory ? "memory" : "compute"});
+        if (is_measured) add_time(rows.back(), roofline.seconds, kernel.seconds);
+    }
+    rows.push_back({"total", "", "", "", fixed(limit * 1e6, 1), ""});
+    if (is_measured) add_time(rows.back(), limit, seconds);
+    return aligned(rows);
+}
 
 std::string Program::buffer_picture() const {
     const auto kernels =

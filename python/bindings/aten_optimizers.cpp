@@ -2,33 +2,24 @@
 #include "aten.h"
 #include "aten_numbers.h"
 #include "composit/aten/line_search.h"
+#include "composit/aten/loss_scaling.h"
 #include "composit/aten/optimizers.h"
+#include "composit/base/error.h"
 #include "flags.h"
 #include "location.h"
+#include "optimizers.h"
 #include "torch_objects.h"
 
 #include <nanobind/stl/string_view.h>
 
 #include <string>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace composit::python {
 namespace {
 
-using aten::KeptNumbers;
-using aten::Number;
-using aten::Numbers;
 using aten::Rule;
-using aten::State;
-
-// A name as the one object of Python's that dictionaries find quickly.
-PyObject* interned(const std::string& name) {
-    static std::unordered_map<std::string, PyObject*> known;
-    PyObject*& held = known[name];
-    if (!held) held = PyUnicode_InternFromString(name.c_str());
-    if (!held) throw nb::python_error();
-    return held;
-}
 
 // A parameter group of torch.optim's: names and values.
 class Group {
@@ -46,48 +37,6 @@ class Group {
   private:
     nb::dict values_;
 };
-
-// The numbers of a step, by their names; what is kept is read from the state and written as
-// objects of class `kept`, past what the class of `state` does when it is read.
-nb::dict numbers(const Rule& rule, nb::handle rate, nb::dict state, nb::handle kept) {
-    KeptNumbers before;
-    for (const std::string& name : rule.kept_names)
-        if (PyObject* const found = PyDict_GetItem(state.ptr(), interned(name)))
-            before.insert_or_assign(name, step_number(found));
-    const Numbers made = rule.numbers(step_number(rate), before);
-    for (const std::string& name : rule.kept_names) {
-        const Number& value = before.at(name);
-        nb::object object = step_number_object(value);
-        if (value.is_known()) object = kept(object);
-        if (PyDict_SetItem(state.ptr(), interned(name), object.ptr()) < 0) throw nb::python_error();
-    }
-    nb::dict named;
-    for (size_t i = 0; i < made.size(); ++i) {
-        const nb::object object = step_number_object(made[i]);
-        if (PyDict_SetItem(named.ptr(), interned(rule.names[i]), object.ptr()) < 0)
-            throw nb::python_error();
-    }
-    return named;
-}
-
-// The new parameter; tensors of the state are replaced by new ones.
-Tensor updated(const Rule& rule, const Tensor& x, const Tensor& gradient, nb::dict state,
-               nb::dict named) {
-    State before;
-    for (const auto& [name, value] : state)
-        if (is_tensor(value)) before.emplace(nb::cast<std::string>(name), tensor_from(value));
-    Numbers given;
-    for (const std::string& name : rule.names) given.push_back(step_number(named[name.c_str()]));
-    State after = before;
-    const Tensor made = rule.update(x, gradient, after, given);
-    for (const std::string& name : rule.state_names) {
-        const auto value = after.find(name), held = before.find(name);
-        if (value == after.end()) continue;
-        if (held == before.end() || !(held->second == value->second))
-            state[name.c_str()] = wrap(value->second);
-    }
-    return made;
-}
 
 Rule sgd(const Group& g) {
     return aten::sgd({.momentum = g.number("momentum"),
@@ -201,14 +150,70 @@ Rule muon(const Group& g) {
                                           nb::cast<std::string>(adjusted) == "match_rms_adamw"});
 }
 
+// What is kept between updates, as PyTorch's state has it.
+nb::dict state_of_scale(const aten::LossScale& scale) {
+    nb::dict state;
+    state["scale"] = scale.value();
+    state["growth_factor"] = scale.options.growth_factor;
+    state["backoff_factor"] = scale.options.backoff_factor;
+    state["growth_interval"] = scale.options.growth_interval;
+    state["_growth_tracker"] = scale.updates_since_change();
+    return state;
+}
+
+void load_scale(aten::LossScale& scale, nb::dict state) {
+    user_check<RuntimeError>(nb::len(state) > 0,
+                             "The source state dict is empty, possibly because it was saved from a "
+                             "disabled instance of GradScaler.");
+    scale.set(number_from(state["scale"]), integer_from(state["_growth_tracker"]));
+    scale.options.growth_factor = number_from(state["growth_factor"]);
+    scale.options.backoff_factor = number_from(state["backoff_factor"]);
+    scale.options.growth_interval = integer_from(state["growth_interval"]);
+}
+
+void bind_loss_scale(nb::module_& module) {
+    using aten::LossScale;
+    nb::class_<LossScale>(module, "LossScale",
+                          "The scale of losses (composit/aten/loss_scaling.h).")
+        .def(
+            "__init__",
+            [](LossScale* self, double initial, double growth, double backoff, int64_t interval) {
+                new (self) LossScale({.initial = initial,
+                                      .growth_factor = growth,
+                                      .backoff_factor = backoff,
+                                      .growth_interval = interval});
+            },
+            nb::arg("initial"), nb::arg("growth_factor"), nb::arg("backoff_factor"),
+            nb::arg("growth_interval"))
+        .def_prop_ro("value", &LossScale::value)
+        .def("set",
+             [](LossScale& self, double value) { self.set(value, self.updates_since_change()); })
+        .def("note", &LossScale::note, nb::arg("are_finite"))
+        .def("update", &LossScale::update)
+        .def("state", &state_of_scale)
+        .def("load", &load_scale, nb::arg("state"))
+        .def("__getstate__", &state_of_scale)
+        .def("__setstate__",
+             [](LossScale& self, nb::dict state) {
+                 new (&self) LossScale;
+                 load_scale(self, std::move(state));
+             })
+        .def_prop_rw(
+            "growth_factor", [](const LossScale& self) { return self.options.growth_factor; },
+            [](LossScale& self, double value) { self.options.growth_factor = value; })
+        .def_prop_rw(
+            "backoff_factor", [](const LossScale& self) { return self.options.backoff_factor; },
+            [](LossScale& self, double value) { self.options.backoff_factor = value; })
+        .def_prop_rw(
+            "growth_interval", [](const LossScale& self) { return self.options.growth_interval; },
+            [](LossScale& self, int64_t value) { self.options.growth_interval = value; });
+}
+
 }  // namespace
 
 void bind_aten_optimizers(nb::module_& module) {
-    const nb::call_guard<Located> located;
-    nb::class_<Rule>(module, "Rule", "What becomes of one parameter in one step.")
-        .def("numbers", &numbers, "What differs from step to step beside tensors, by name.",
-             located)
-        .def("update", &updated, "The new parameter; the state's tensors are replaced.", located);
+    bind_loss_scale(module);
+    nb::class_<Rule>(module, "Rule", "What becomes of one parameter in one step.");
     const auto rule = [&](const char* name, Rule (*made)(const Group&)) {
         module.def(name, [made](nb::dict group) { return made(Group(std::move(group))); });
     };

@@ -185,14 +185,19 @@ class Pattern {
     }
 
     nb::object follow(TraceObject* trace, Matching& matching, const Given& given) const {
-        PyObject* const tensors = trace->tensors;
-        PyObject* const records = trace->records;
         enter(trace, matching.leaves);
-        const auto first = static_cast<int64_t>(PyList_GET_SIZE(tensors));
+        const auto first = static_cast<int64_t>(PyList_GET_SIZE(trace->tensors));
         // Places are told by the state: this is the same each time.
         if (!entry_.is_valid()) entry_ = nb::make_tuple(first, state_);
         append(trace->entries, entry_);
         put(trace->state, state_);
+        return results(trace, first, is_view_ ? given.values[0] : nullptr);
+    }
+
+    // Tensors without nodes in the state's places, from `first` on; of a view the source is given.
+    nb::object results(TraceObject* trace, int64_t first, nb::handle source) const {
+        PyObject* const tensors = trace->tensors;
+        PyObject* const records = trace->records;
         nb::object record = nb::none();
         if (has_record_) {
             std::vector<Ref<eager::TapeNode>> operands(sources_.size());
@@ -202,11 +207,11 @@ class Pattern {
             record = make_record(name_, std::move(operands));
         }
         nb::handle root;
-        if (is_view_) {
-            root = given.values[0];
+        if (source.is_valid()) {
+            root = source;
             if (is_there(as_tensor(root)->root)) root = as_tensor(root)->root;
         }
-        std::vector<nb::object> results;
+        std::vector<nb::object> all;
         for (size_t i = 0; i < likes_.size(); ++i) {
             nb::object made = new_tensor();
             TensorObject* const tensor = as_tensor(made);
@@ -231,10 +236,10 @@ class Pattern {
             }
             append(tensors, nb::steal(PyWeakref_NewRef(made.ptr(), nullptr)));
             if (kind_.is_none()) return made;
-            results.push_back(std::move(made));
+            all.push_back(std::move(made));
         }
         nb::list parts;
-        for (const nb::object& result : results) parts.append(result);
+        for (const nb::object& result : all) parts.append(result);
         return nb::hasattr(kind_, "_fields") ? kind_(*nb::tuple(parts)) : kind_(parts);
     }
 
@@ -331,24 +336,6 @@ const Pattern* known_pattern(const TraceObject* trace, nb::handle function, bool
     return nullptr;
 }
 
-bool is_recorded_here() {
-    return PyThread_get_thread_ident() == world().owner && world().is_ready();
-}
-
-// The state after an optimiser's step that is known at this point of the trace, which its operands
-// are entered into; None where it is not.
-nb::object match_step(nb::handle function, const nb::tuple& arguments) {
-    if (!is_recorded_here()) return nb::none();
-    TraceObject* const trace = world().trace_of_now();
-    const Given given{reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item, arguments.size(),
-                      nullptr};
-    Matching matching(trace);
-    const Pattern* const pattern = known_pattern(trace, function, false, given, matching);
-    if (!pattern) return nb::none();
-    Pattern::enter(trace, matching.leaves);
-    return pattern->state();
-}
-
 // The results of a known backward() as gradients of the leaves at `leaves`; the records at `freed`
 // are freed.
 void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>& leaves,
@@ -373,24 +360,6 @@ void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>&
         free_record(PyList_GET_ITEM(trace->records, PyLong_AsSsize_t(at.ptr())));
 }
 
-// Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
-// the leaves at `numbers` are. The trace keeps what was there before.
-void write_step(nb::handle of, const nb::list& values, int64_t first,
-                const std::vector<int64_t>& targets, const std::vector<int64_t>& numbers) {
-    const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
-    for (size_t i = 0; i < targets.size(); ++i) {
-        const nb::handle tensor = PyList_GET_ITEM(trace->tensors, targets[i]);
-        const nb::object lazy = lazy_of(tensor);
-        const auto& content = content_of<LazyTensor>(lazy);
-        nb::object before = wrap_copy(content.tensor());
-        if (PyList_SetItem(trace->bound, numbers[i], before.release().ptr()) != 0)
-            throw nb::python_error();
-        const nb::handle value = PyList_GET_ITEM(values.ptr(), first + static_cast<int64_t>(i));
-        content.replace(content_of<LazyTensor>(value).tensor());
-        counter_of(as_tensor(tensor))->count();
-    }
-}
-
 int traverse_pattern(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (!nb::inst_ready(self)) return 0;
@@ -407,6 +376,48 @@ PyType_Slot pattern_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
                                {0, nullptr}};
 
 }  // namespace
+
+bool is_recorded_here() {
+    return PyThread_get_thread_ident() == world().owner && world().is_ready();
+}
+
+nb::object pattern_of_step(nb::handle optimizer, nb::handle defaults, nb::handle line,
+                           const nb::tuple& checks, nb::handle state) {
+    return nb::type<Pattern>()(optimizer, false, defaults, line, checks, nb::dict(), state);
+}
+
+nb::object results_of_state(nb::handle trace, nb::handle state, int64_t first, nb::handle source) {
+    const Pattern pattern(nb::none(), false, nb::none(), 0, nb::tuple(), nb::dict(),
+                          nb::borrow(state));
+    return pattern.results(reinterpret_cast<TraceObject*>(trace.ptr()), first,
+                           source.is_none() ? nb::handle() : source);
+}
+
+nb::object match_step(nb::handle optimizer, const nb::tuple& arguments) {
+    TraceObject* const trace = world().trace_of_now();
+    const Given given{reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item, arguments.size(),
+                      nullptr};
+    Matching matching(trace);
+    const Pattern* const pattern = known_pattern(trace, optimizer, false, given, matching);
+    if (!pattern) return nb::none();
+    Pattern::enter(trace, matching.leaves);
+    return pattern->state();
+}
+
+void write_step(nb::handle of, const std::vector<nb::object>& values, size_t first,
+                const std::vector<int64_t>& targets, const std::vector<int64_t>& numbers) {
+    const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
+    for (size_t i = 0; i < targets.size(); ++i) {
+        const nb::handle tensor = PyList_GET_ITEM(trace->tensors, targets[i]);
+        const nb::object lazy = lazy_of(tensor);
+        const auto& content = content_of<LazyTensor>(lazy);
+        nb::object before = wrap_copy(content.tensor());
+        if (PyList_SetItem(trace->bound, numbers[i], before.release().ptr()) != 0)
+            throw nb::python_error();
+        content.replace(content_of<LazyTensor>(values[first + i]).tensor());
+        counter_of(as_tensor(tensor))->count();
+    }
+}
 
 nb::object follow(nb::handle function, PyObject* const* values, size_t count, PyObject* names) {
     if (!is_recorded_here()) return nb::object();
@@ -425,14 +436,9 @@ void bind_following(nb::module_& module) {
         .def(nb::init<nb::object, bool, nb::object, uintptr_t, nb::tuple, nb::dict, nb::object>(),
              nb::arg("function"), nb::arg("is_recording"), nb::arg("default"), nb::arg("line"),
              nb::arg("arguments"), nb::arg("named"), nb::arg("state"));
-    module.def("match_step", match_step, nb::arg("function"), nb::arg("arguments"),
-               "The state after a known step of an optimiser; else None.");
     module.def("make_gradients", make_gradients, nb::arg("trace"), nb::arg("state"),
                nb::arg("leaves"), nb::arg("freed"),
                "The results of a known backward() as the leaves' gradients; frees its records.");
-    module.def("write_step", write_step, nb::arg("trace"), nb::arg("values"), nb::arg("first"),
-               nb::arg("targets"), nb::arg("numbers"),
-               "Writes an optimiser's results to its tensors.");
     module.def(
         "follow_thread", [](unsigned long owner) { world().owner = owner; },
         "The thread whose operations are recorded; 0: none.");

@@ -6,6 +6,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace composit::python {
 
 // A dtype and shape, and where the values lie.
@@ -22,5 +25,24 @@ const LeafType& type_of_number(int64_t number);
 // point of the trace; else nothing, and nothing has changed.
 nanobind::object follow(nanobind::handle function, PyObject* const* values, size_t count,
                         PyObject* names);
+
+// Tensors without nodes, from place `first` on, for the results of the operation that led to a
+// state; of a view its source, else None.
+nanobind::object results_of_state(nanobind::handle trace, nanobind::handle state, int64_t first,
+                                  nanobind::handle source);
+// Whether this thread's operations are recorded.
+bool is_recorded_here();
+// The state after an optimiser's step that is known at this point of the trace, which its operands
+// are entered into; None where it is not. `optimizer` is the class.
+nanobind::object match_step(nanobind::handle optimizer, const nanobind::tuple& arguments);
+// What such a step is recognised by: `checks` of its arguments, under the default dtype, at the
+// line of that number. `state` is the one after it.
+nanobind::object pattern_of_step(nanobind::handle optimizer, nanobind::handle defaults,
+                                 nanobind::handle line, const nanobind::tuple& checks,
+                                 nanobind::handle state);
+// Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
+// the leaves at `numbers` are. The trace keeps what was there before.
+void write_step(nanobind::handle trace, const std::vector<nanobind::object>& values, size_t first,
+                const std::vector<int64_t>& targets, const std::vector<int64_t>& numbers);
 
 }  // namespace composit::python

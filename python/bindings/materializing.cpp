@@ -1,4 +1,6 @@
 // Values of a trace whose state is known: its program runs, and tensors get what it computes.
+#include "materializing.h"
+
 #include "cell.h"
 #include "composit/eager/leaf_cell.h"
 #include "composit/eager/small.h"
@@ -12,7 +14,6 @@
 #include "interpreter_lock.h"
 #include "location.h"
 #include "tape.h"
-#include "torch_objects.h"
 #include "writing.h"
 
 #include <algorithm>
@@ -103,19 +104,6 @@ nb::object materialized(const LazyTensor& tensor, const execute::Options& option
     return wrap_cell(Cell::make_in_order_of(*tensor.cell(), std::move(constant)));
 }
 
-// Counts the runs: a program that ran often enough is compiled meanwhile.
-std::vector<nb::object> run_program(nb::handle of, nb::handle leaves) {
-    static PyObject* const compile = PyUnicode_InternFromString("compile");
-    auto* const program = reinterpret_cast<ProgramObject*>(of.ptr());
-    ++program->runs;
-    if (program->runs == PyLong_AsLongLong(PyList_GET_ITEM(world().compile_after->ptr(), 0))) {
-        const nb::object done = nb::steal(PyObject_CallMethodNoArgs(of.ptr(), compile));
-        if (!done.is_valid()) throw nb::python_error();
-    }
-    const nb::object core = nb::borrow(program->core);  // the compiler may put another in its place
-    return run_step(content_of<Compiled>(core), leaves);
-}
-
 // Whether it lives and has no value yet.
 bool is_waiting(PyObject* reference) {
     PyObject* const object = PyWeakref_GetObject(reference);
@@ -134,13 +122,20 @@ bool is_any_waiting(PyObject* references) {
     return false;
 }
 
-// What a trace has computed from, where it is known without looking at graphs.
-struct Wanted {
-    std::vector<int64_t> places;  // of results that live and have no values
-    bool has_views = false;
-};
+}  // namespace
 
-// Nothing where others are waiting for their values, or a result's graph is still wanted.
+std::vector<nb::object> run_program(nb::handle of, nb::handle leaves) {
+    static PyObject* const compile = PyUnicode_InternFromString("compile");
+    auto* const program = reinterpret_cast<ProgramObject*>(of.ptr());
+    ++program->runs;
+    if (program->runs == PyLong_AsLongLong(PyList_GET_ITEM(world().compile_after->ptr(), 0))) {
+        const nb::object done = nb::steal(PyObject_CallMethodNoArgs(of.ptr(), compile));
+        if (!done.is_valid()) throw nb::python_error();
+    }
+    const nb::object core = nb::borrow(program->core);  // the compiler may put another in its place
+    return run_step(content_of<Compiled>(core), leaves);
+}
+
 std::optional<Wanted> wanted_of(const TraceObject* trace, bool with_gradients) {
     if (is_any_waiting(world().recent->ptr()) ||
         (with_gradients && is_any_waiting(world().gradients->ptr())))
@@ -172,6 +167,8 @@ nb::tuple tuple_of(const std::vector<int64_t>& places) {
         PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(places[i]));
     return made;
 }
+
+namespace {
 
 bool is_same(const PyObject* tuple, const std::vector<int64_t>& places) {
     auto* const held = const_cast<PyObject*>(tuple);
@@ -207,7 +204,8 @@ nb::object laid_as(nb::object value, PyObject* like) {
 
 // Gives results at places their values.
 template <class ValueAt>
-void set_values(const TraceObject* trace, const std::vector<int64_t>& places, ValueAt&& value_at) {
+void set_values_at(const TraceObject* trace, const std::vector<int64_t>& places,
+                   ValueAt&& value_at) {
     for (size_t i = 0; i < places.size(); ++i) {
         const nb::object held = nb::borrow(PyWeakref_GetObject(
             PyList_GET_ITEM(trace->tensors, static_cast<Py_ssize_t>(places[i]))));
@@ -238,8 +236,7 @@ bool materialize_by_structure(PyObject* const* wanted, size_t count, bool with_g
     if (program.is_none()) return false;
     trace->is_open = 0;
     const std::vector<nb::object> values = run_program(program, trace->bound);
-    set_values(trace, found->places, [&](size_t i) { return values[i]; });
-    if (found->has_views) (*all.set_views)(now);
+    set_values(now, *found, values);
     restart_trace();
     return true;
 }
@@ -359,10 +356,6 @@ PyMethodDef materialize_method = {
     METH_FASTCALL | METH_KEYWORDS,
     "Computes the wanted tensors, and all others that live and were not computed."};
 
-const TraceObject* as_trace(nb::handle trace) {
-    return reinterpret_cast<const TraceObject*>(trace.ptr());
-}
-
 void add_reference(PyObject* references, nb::handle tensor, Py_ssize_t& limit) {
     append(references, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
     if (PyList_GET_SIZE(references) <= limit) return;
@@ -376,6 +369,12 @@ void add_reference(PyObject* references, nb::handle tensor, Py_ssize_t& limit) {
 }
 
 }  // namespace
+
+void set_values(nb::handle of, const Wanted& wanted, const std::vector<nb::object>& values) {
+    const auto* const trace = reinterpret_cast<const TraceObject*>(of.ptr());
+    set_values_at(trace, wanted.places, [&](size_t i) { return values[i]; });
+    if (wanted.has_views) (*world().set_views)(of);
+}
 
 void enter(nb::handle tensor) {
     static Py_ssize_t limit = fewest_references;
@@ -415,24 +414,6 @@ void bind_materializing(nb::module_& module) {
                nb::arg("with_gradients"), nb::arg("options"),
                "Computes the wanted tensors, and all others that live and have no values.");
     module.attr("materialize") = nb::steal(PyCFunction_New(&materialize_method, nullptr));
-    module.def(
-        "wanted_places",
-        [](nb::handle trace, bool with_gradients) -> nb::object {
-            const std::optional<Wanted> wanted = wanted_of(as_trace(trace), with_gradients);
-            return wanted ? nb::object(tuple_of(wanted->places)) : nb::none();
-        },
-        nb::arg("trace"), nb::arg("with_gradients"),
-        "Where results live that have no values; None where others are waiting for theirs, or a "
-        "result's graph is still wanted.");
-    module.def(
-        "set_values",
-        [](nb::handle trace, const nb::tuple& places, const nb::list& values) {
-            std::vector<int64_t> numbers;
-            for (nb::handle place : places) numbers.push_back(PyLong_AsLongLong(place.ptr()));
-            set_values(as_trace(trace), numbers, [&](size_t i) { return values[i]; });
-        },
-        nb::arg("trace"), nb::arg("places"), nb::arg("values"),
-        "Gives the results at places their values.");
     module.def(
         "run_program",
         [](nb::handle program, nb::handle leaves) {

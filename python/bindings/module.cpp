@@ -6,12 +6,16 @@
 #include "composit/version.h"
 #include "error_handling.h"
 #include "held.h"
+#include "modules.h"
 #include "nn.h"
 #include "numpy.h"
 #include "onnx.h"
+#include "optimizers.h"
 #include "provided.h"
 #include "random.h"
+#include "structures.h"
 #include "torch_objects.h"
+#include "trace_keys.h"
 
 #include <nanobind/nanobind.h>
 
@@ -44,6 +48,9 @@ NB_MODULE(_core, module) {
     bind_execute(module);
     bind_calls(module);
     bind_calls_at_once(module);
+    nb::module_ structures = module.def_submodule(
+        "structures", "Nested tuples, lists, dictionaries and dataclasses of tensors.");
+    bind_structures(structures);
     bind_steps(module);
     bind_torch_objects(module);
     bind_torch_functions(module);
@@ -51,8 +58,21 @@ NB_MODULE(_core, module) {
     bind_gradient_mode(module);
     bind_following(module);
     bind_tape(module);
+    nb::module_ traces =
+        module.def_submodule("traces", "Traces of composit.torch: keys, leaves, results.");
+    bind_trace_keys(traces);
     bind_materializing(module);
     bind_writing(module);
+    nb::module_ optimizers =
+        module.def_submodule("optimizers", "Optimisers of composit.torch: groups, states, steps.");
+    bind_optimizer_states(optimizers);
+    bind_optimizer_steps(optimizers);
+    bind_group_rates(optimizers);
+    nb::module_ modules = module.def_submodule(
+        "modules", "Modules of composit.torch: attributes, calls, states, hooks.");
+    bind_module_attributes(modules);
+    bind_module_calls(modules);
+    bind_module_states(modules);
     bind_backend(module);
     bind_devices(module);
     bind_dlpack(module);

@@ -241,6 +241,25 @@ mosaic::Options options_from(const Schema* schema, const std::string& target, bo
 }  // namespace
 
 void bind_mosaic(nb::module_& module) {
+    // Of rows as explain gives them.
+    module.def(
+        "table",
+        [](nb::list rows) {
+            std::vector<Program::Explained> kernels;
+            for (nb::handle row : rows) {
+                Program::Explained kernel;
+                kernel.name = nb::cast<std::string>(row[0]);
+                kernel.kind = nb::cast<std::string>(row[1]);
+                kernel.limit.flops = nb::cast<double>(row[2]);
+                kernel.limit.bytes = nb::cast<double>(row[3]);
+                kernel.limit.seconds = nb::cast<double>(row[4]);
+                kernel.limit.is_bound_by_memory = nb::cast<bool>(row[5]);
+                kernel.seconds = nb::cast<double>(row[6]);
+                kernels.push_back(std::move(kernel));
+            }
+            return mosaic::table(kernels);
+        },
+        nb::arg("rows"), "Work, limits and times of kernels as a table.");
     bind_schema(module);
     bind_tiles(module);
     bind_reports(module);

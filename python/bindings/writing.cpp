@@ -89,7 +89,9 @@ nb::object stored(nb::handle result) {
     return wrap_copy(eager::without_gradient(content_of<LazyTensor>(lazy).tensor()));
 }
 
-void overwrite(nb::handle target, const LazyTensor& value, bool has_gradient) {
+}  // namespace
+
+void overwrite(nb::handle target, const ir::Tensor& value, bool has_gradient) {
     TensorObject* const self = torch_tensor(target);
     interrupt_trace();
     const OwnerOfMemory memory = owner_of_memory(target);
@@ -107,7 +109,7 @@ void overwrite(nb::handle target, const LazyTensor& value, bool has_gradient) {
     else if (!lies_there || (is_recorded(owner) && !is_seen))
         write.of_owner = eager::Write::Owner::unseen;
     if (has_gradient && !memory.is_known) write.alias = cell_of(root_or_itself(target));
-    const Tensor written = eager::value_to_write(write.target->tensor(), value.tensor());
+    const Tensor written = eager::value_to_write(write.target->tensor(), value);
     find_errors_of_call(written);
     eager::write(write, written);
     if (owner->is_leaf) {
@@ -121,6 +123,8 @@ void overwrite(nb::handle target, const LazyTensor& value, bool has_gradient) {
     // The target may be a view, or what `.data` gave, which dies before values are computed.
     if (!owner->is_leaf && !memory.tensor.is(target)) enter(memory.tensor);
 }
+
+namespace {
 
 // What such an operation overwrites gets a gradient of zeros.
 bool is_keeping(const std::string& name) { return name == "fill" || name == "copy"; }
@@ -166,7 +170,7 @@ void replace(nb::handle target, nb::handle result, const std::string& name) {
     if (is_written_with_gradient && self->number != 0) refuse_one_of_several(self);
     record_write(target, result, name);
     const nb::object held = stored(result);
-    overwrite(target, content_of<LazyTensor>(held), is_written_with_gradient);
+    overwrite(target, content_of<LazyTensor>(held).tensor(), is_written_with_gradient);
     if (has_gradient && is_there(made->record))
         eager::moved_into(record_in(made->record), savable(target));
 }
@@ -279,8 +283,11 @@ void bind_writing(nb::module_& module) {
         nb::arg("one"), nb::arg("other"), "Whether both see the same elements of one memory.");
     inner.def("stored", stored, nb::arg("result"), located, "What memory holds of a result.");
     inner.def(
-        "overwrite", overwrite, nb::arg("target"), nb::arg("value"),
-        nb::arg("has_gradient") = false, located,
+        "overwrite",
+        [](nb::handle target, const LazyTensor& value, bool has_gradient) {
+            overwrite(target, value.tensor(), has_gradient);
+        },
+        nb::arg("target"), nb::arg("value"), nb::arg("has_gradient") = false, located,
         "Puts a value, in the target's dtype and shape, in the target's place and its "
         "views'. Where autograd does not see it, gradients go on as if nothing had been "
         "written. `has_gradient`: gradients go from the target to what the value is made of.");

@@ -154,6 +154,7 @@ class ExplainedKernel:
     """A kernel's work, its limit (roofline), and its measured time (None: not measured)."""
 
     def __init__(self, row: tuple) -> None:
+        self._row = row
         self.name, self.kind, self.flops, self.bytes, self.limit, by_memory, seconds = row
         self.bound = "memory" if by_memory else "compute"
         self.seconds: float | None = seconds if seconds >= 0 else None
@@ -161,14 +162,6 @@ class ExplainedKernel:
     def __repr__(self) -> str:
         taken = "" if self.seconds is None else f", took {self.seconds * 1e6:.1f} us"
         return f"<ExplainedKernel({self.name}: at least {self.limit * 1e6:.1f} us{taken})>"
-
-    def _cells(self) -> list[str]:
-        cells = [self.name, self.kind, f"{self.flops / 1e6:.3f}", f"{self.bytes / 1e6:.3f}"]
-        cells += [f"{self.limit * 1e6:.1f}", self.bound]
-        if self.seconds is not None:
-            share = 100 * self.limit / self.seconds if self.seconds > 0 else 0.0
-            cells += [f"{self.seconds * 1e6:.1f}", f"{share:.0f}"]
-        return cells
 
 
 class Explanation(list):
@@ -190,24 +183,7 @@ class Explanation(list):
         return None if None in times else sum(t for t in times if t is not None)
 
     def __str__(self) -> str:
-        head = ["kernel", "kind", "MFLOP", "MB", "limit us", "bound"]
-        if self.seconds is not None:
-            head += ["us", "% of limit"]
-        rows = [head, *(row._cells() for row in self)]
-        total = ["total", "", "", "", f"{self.limit * 1e6:.1f}", ""]
-        if self.seconds is not None:
-            share = 100 * self.limit / self.seconds if self.seconds else 0.0
-            total += [f"{self.seconds * 1e6:.1f}", f"{share:.0f}"]
-        rows.append(total)
-        widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if c < 2 else cell.rjust(width)
-                for c, (cell, width) in enumerate(zip(row, widths))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, f"on {self.machine!r}", ""])
+        return f"{_core.mosaic.table([row._row for row in self])}on {self.machine!r}\n"
 
 
 class Program:

@@ -9,29 +9,18 @@ import numpy as np
 import torch
 
 import composit._core as _core
+from composit import structure
 from composit._core import LazyTensor
 from composit.flashlight.dtypes import numpy_dtype
 
 
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors in nested lists, tuples and dictionaries."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from tensors_in(item)
+    return structure.leaves(value, torch.Tensor)
 
 
-def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested lists, tuples and dictionaries with the function's results for what they hold."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(mapped(item, function) for item in value)
-    if isinstance(value, dict):
-        return {key: mapped(item, function) for key, item in value.items()}
-    return function(value)
+# Nested lists, tuples and dictionaries with a function's results for what they hold.
+mapped = structure.mapped
 
 
 def array_of(tensor: torch.Tensor) -> Any:

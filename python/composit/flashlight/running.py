@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from torch.utils._mode_utils import no_dispatch
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit import structure
 from composit._core import LazyTensor
 from composit.flashlight import operators
 from composit.flashlight.control import of_functions
@@ -36,7 +36,7 @@ def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
         return of_functions(tracer, func, args)
     name = func._schema.name.partition("::")[2]
     is_random = Tag.nondeterministic_seeded in func.tags
-    given = list(tensors_in((args, kwargs)))
+    given = tensors_in((args, kwargs))
     if name in _LIFTS and not any(isinstance(tensor, Tensor) for tensor in given):
         return tracer.constant(args[0].clone())
     if Tag.inplace_view in func.tags and isinstance(args[0], Tensor):
@@ -164,7 +164,7 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     if looks_up:
         plain = (plain[0], *mapped(plain[1:], functools.partial(_within_bounds, tracer)))
     named = {name: mapped(value, operand) for name, value in kwargs.items() if name not in _ignored}
-    memories = {twins[id(x)].untyped_storage()._cdata: x for x in reversed(list(tensors_in(args)))}
+    memories = {twins[id(x)].untyped_storage()._cdata: x for x in reversed(tensors_in(args))}
     sources = {id(x): memories.get(x.untyped_storage()._cdata) for x in tensors_in(seen)}
     if any(source is not None and source is args[0] for source in sources.values()):
         plain = (tracer.viewed(args[0]), *plain[1:])  # composit's views of it are torch's
@@ -210,12 +210,8 @@ def _within_bounds(tracer: Any, value: Any) -> Any:
     return value
 
 
-def _lazy_in(value: Any) -> Iterator[LazyTensor]:
-    if isinstance(value, LazyTensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _lazy_in(item)
+def _lazy_in(value: Any) -> list[LazyTensor]:
+    return structure.leaves(value, LazyTensor)
 
 
 _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")
@@ -266,7 +262,7 @@ def _meta(
         return torch.device("meta") if isinstance(value, torch.device) else value
 
     options = mapped(kwargs, twin)
-    is_factory = next(tensors_in((args, kwargs)), None) is None
+    is_factory = not tensors_in((args, kwargs))
     if is_factory and "device" in {argument.name for argument in func._schema.arguments}:
         options["device"] = torch.device("meta")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit import nn
+from composit import nn, structure
 from composit._core import (
     GradFn,
     LazyScalar,
@@ -72,14 +72,6 @@ def laid_as(lazy: Any, input: Any) -> Any:
     """In memory where its axes follow each other as the tensor's do, which has the same shape."""
     like = input._seen
     return lazy if like.is_contiguous_in(False) else _core.laid_in_order_of(lazy, like)
-
-
-def _collect(value: Any, found: list[Any]) -> None:
-    if isinstance(value, TensorBase):
-        found.append(value)
-    elif type(value) in (list, tuple):
-        for item in value:
-            _collect(item, found)
 
 
 def _operand(value: Any, is_detached: bool) -> Any:
@@ -187,11 +179,7 @@ def call_now(
     """The function's result over Tensors, with nodes."""
     args, kwargs = settled_arguments(args, kwargs)
     out = kwargs.pop("out", None)
-    found: list[Any] = []
-    for value in args:
-        _collect(value, found)
-    for value in kwargs.values():
-        _collect(value, found)
+    found = structure.leaves((args, tuple(kwargs.values())), TensorBase)
     recorded = [tensor for tensor in found if is_recorded(tensor)] if is_grad_enabled() else []
     is_recording = bool(recorded)
     for tensor in recorded:
@@ -248,9 +236,7 @@ def _save(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> No
         x for place, value in given
         for x in saved_values.tensors_in(place, value, TensorBase, is_recorded)
     ]  # fmt: skip
-    made: list[Any] = []
-    _collect(result if isinstance(result, TensorBase) else list(result), made)
-    saved_values.save(record, function, operands, made, given)
+    saved_values.save(record, function, operands, structure.leaves(result, TensorBase), given)
 
 
 def _written_out(name: str, out: Any, result: Any) -> Any:
@@ -404,5 +390,4 @@ def as_device(value: Any) -> Any:
     return value if isinstance(value, device) else device(value)
 
 
-steps.parts.is_recorded, steps.parts.materializing = is_recorded, materializing
-steps.parts.TensorBase = TensorBase
+steps.parts.materializing = materializing

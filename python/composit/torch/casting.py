@@ -5,10 +5,12 @@ those of the lists below get their operands cast, and run without autocast withi
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 from composit.torch import dtypes
 from composit.torch.tensor_base import TensorBase
 
@@ -86,25 +88,21 @@ def _is_cast(value: Any) -> bool:
 
 
 def _holds_float32(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_float32, value))
-    if isinstance(value, dict):
-        return any(map(_holds_float32, value.values()))
-    return _is_cast(value) and value.dtype is dtypes.by_name["float32"]
+    single = dtypes.by_name["float32"]
+    return any(_is_cast(x) and x.dtype is single for x in structure.leaves(value, TensorBase))
 
 
 def cast(value: Any, dtype: Any) -> Any:
     """A structure with its tensors of float16, bfloat16 and float32 in another dtype."""
-    if isinstance(value, (list, tuple)):
-        made = [cast(item, dtype) for item in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    if isinstance(value, dict):
-        return {key: cast(item, dtype) for key, item in value.items()}
-    if not _is_cast(value) or value.dtype is dtype:
-        return value
+    return structure.mapped(value, functools.partial(_cast_tensor, dtype=dtype), TensorBase)
+
+
+def _cast_tensor(tensor: Any, dtype: Any) -> Any:
+    if not _is_cast(tensor) or tensor.dtype is dtype:
+        return tensor
     copies = state.copies
-    if copies is None or not value.requires_grad or not value.is_leaf:
-        return value.to(dtype)
-    if id(value) not in copies or copies[id(value)][1].dtype is not dtype:
-        copies[id(value)] = (value, value.to(dtype))
-    return copies[id(value)][1]
+    if copies is None or not tensor.requires_grad or not tensor.is_leaf:
+        return tensor.to(dtype)
+    if id(tensor) not in copies or copies[id(tensor)][1].dtype is not dtype:
+        copies[id(tensor)] = (tensor, tensor.to(dtype))
+    return copies[id(tensor)][1]

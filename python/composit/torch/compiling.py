@@ -16,6 +16,7 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
+from composit import structure
 from composit._core import type_error, with_location
 from composit.torch import calling, dtypes, guards, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
@@ -56,13 +57,7 @@ def _kind(value: Any, tensors: list[Any]) -> Any:
 
 def _with(value: Any, tensors: Any) -> Any:
     """The structure with other tensors, taken in order."""
-    if isinstance(value, TensorBase):
-        return next(tensors)
-    if type(value) in (list, tuple):
-        return type(value)([_with(item, tensors) for item in value])
-    if type(value) is dict:
-        return {key: _with(item, tensors) for key, item in value.items()}
-    return value
+    return structure.mapped(value, lambda _: next(tensors), TensorBase)
 
 
 def _stand_in(tensor: Any) -> Any:
@@ -76,13 +71,7 @@ def _stand_in(tensor: Any) -> Any:
 
 def _records(value: Any) -> list[Any]:
     """The records of the tensors in a result."""
-    if isinstance(value, TensorBase):
-        return [record_of(value)]
-    items = value.values() if isinstance(value, dict) else value
-    return [x for item in items for x in _records(item)] if isinstance(items, _several) else []
-
-
-_several: tuple[Any, ...] = (list, tuple, type({}.values()))
+    return [record_of(x) for x in structure.leaves(value, TensorBase)]
 
 
 class _Graph:

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from composit import functional, nn
+import composit._core as _core
+from composit import functional, nn, structure
 from composit import numpy as cnp
 from composit import random as by_keys
-from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error, value_error
+from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error
 from composit.torch import errstate, func_by_records, function_rules, places, steps
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
 from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
 
 Function = Callable[..., Any]
+_modules: Any = _core.modules
 
 
 def lowered(value: Any) -> Any:
     """A structure with LazyTensors for Tensors."""
-    if isinstance(value, TensorBase):
-        return value._lazy
-    if isinstance(value, dict):
-        return {key: lowered(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [lowered(item) for item in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return value
+    return structure.mapped(value, _lazy_of, TensorBase)
+
+
+_lazy_of = operator.attrgetter("_lazy")
 
 
 def lifted(value: Any) -> Any:
     """A structure with Tensors for LazyTensors."""
-    if isinstance(value, LazyTensor):
-        return wrapped(value)
-    if isinstance(value, dict):
-        return {key: lifted(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [lifted(item) for item in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return value
+    return structure.mapped(value, wrapped, LazyTensor)
 
 
 def _traced(func: Function) -> Function:
@@ -71,14 +63,14 @@ class _Records:
     def started(self, args: Any) -> Any:
         """The arguments of a call, which begins."""
         self.given = args
-        return _with(args, args, _as_operand)
+        return structure.mapped_pairs(args, args, _as_operand, TensorBase)
 
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """The function over LazyTensors."""
         before = steps.record_in(0)
         try:
             with enable_grad():
-                args, kwargs = _with((lifted(args), lifted(kwargs)), self.given, _with_record_of)
+                args, kwargs = _with_records((lifted(args), lifted(kwargs)), self.given)
                 self.made = self.func(*args, **kwargs)
                 return lowered(self.made)
         finally:
@@ -87,7 +79,7 @@ class _Records:
     def finished(self, result: Any) -> Any:
         """The results of the call."""
         made, self.given, self.made = self.made, (), None
-        return _with(result, made, _with_record_of)
+        return _with_records(result, made)
 
 
 def _as_operand(x: Any, _: Any) -> Any:
@@ -107,22 +99,9 @@ def _with_record_of(x: Any, other: Any) -> Any:
     return x
 
 
-def _with(value: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A structure with function(tensor, the other structure's) for each tensor."""
-    if isinstance(value, TensorBase):
-        return function(value, other) if isinstance(other, TensorBase) else value
-    if isinstance(value, dict):
-        return {key: _with(item, other[key], function) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [_with(item, part, function) for item, part in zip(value, other)]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return value
-
-
-def _leaves_of(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [x for item in value for x in _leaves_of(item)]
-    return _leaves_of(list(value.values())) if isinstance(value, dict) else [value]
+def _with_records(value: Any, other: Any) -> Any:
+    """New tensors with records that follow those of another structure's."""
+    return structure.mapped_pairs(value, other, _with_record_of, TensorBase)
 
 
 def _transformed(transform: Function) -> Any:
@@ -130,7 +109,9 @@ def _transformed(transform: Function) -> Any:
         token = errstate.begin()
         try:
             given = lowered(args)
-            return lifted(places.joined(transform(*given, **lowered(kwargs)), _leaves_of(given)))
+            return lifted(
+                places.joined(transform(*given, **lowered(kwargs)), structure.leaves(given))
+            )
         finally:
             errstate.end(token)
 
@@ -274,20 +255,12 @@ def _length(value: Any, dims: Any) -> int | None:
 
 
 def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, LazyTensor):
-        return [value]
-    items = value.values() if isinstance(value, dict) else value
-    return [leaf for item in items for leaf in _leaves(item)]
+    return structure.leaves(value, LazyTensor)
 
 
 def _like(value: Any, leaves: Any) -> Any:
     """The structure with other leaves."""
-    if isinstance(value, LazyTensor):
-        return next(leaves)
-    if isinstance(value, dict):
-        return {key: _like(item, leaves) for key, item in value.items()}
-    made = [_like(item, leaves) for item in value]
-    return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return structure.mapped(value, lambda _: next(leaves), LazyTensor)
 
 
 def _basis(leaf: Any) -> Any:
@@ -333,12 +306,7 @@ def _first_argument(value: Any) -> Any:
 
 
 def _map_results(value: Any, function: Function) -> Any:
-    if isinstance(value, _OfResult):
-        return function(value)
-    if isinstance(value, dict):
-        return {key: _map_results(item, function) for key, item in value.items()}
-    made = [_map_results(item, function) for item in value]
-    return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return structure.mapped(value, function, _OfResult)
 
 
 def _reverse(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, Any]:
@@ -412,54 +380,13 @@ def functional_call(
     tie_weights: bool = True, strict: bool = False,
 ) -> Any:  # fmt: skip
     """module(*args, **kwargs) with other parameters and buffers, by path, for this call only."""
-    given: dict[str, Any] = {}
-    several = parameter_and_buffer_dicts
-    for part in (several,) if isinstance(several, dict) else several:
-        given.update(part)
-    own = {**dict(module.named_parameters(remove_duplicate=False)),
-           **dict(module.named_buffers(remove_duplicate=False))}  # fmt: skip
-    if strict:
-        wrong = {"Unexpected": [name for name in given if name not in own],
-                 "Missing": [name for name in own if name not in given]}  # fmt: skip
-        texts = [f"{kind} key(s): {', '.join(map(repr, names))}."
-                 for kind, names in wrong.items() if names]  # fmt: skip
-        if texts:
-            raise runtime_error(
-                "Error(s) in reparametrizing for {}:\n\t{}".format(
-                    module._get_name(), "\n\t".join(texts)
-                )
-            )
-    if tie_weights:
-        _check_tied(given, own)
-        by_tensor = {id(own[name]): value for name, value in given.items() if name in own}
-        given = {**{name: by_tensor[id(x)] for name, x in own.items() if id(x) in by_tensor},
-                 **given}  # fmt: skip
-    before: list[tuple[Any, str, Any]] = []
+    changes = _modules.other_tensors(module, parameter_and_buffer_dicts, tie_weights, strict)
+    before = _modules.put_tensors(changes)
     try:
-        for name, value in given.items():
-            path, _, last = name.rpartition(".")
-            owner = module.get_submodule(path)
-            group = owner._parameters if last in owner._parameters else owner._buffers
-            before.append((group, last, group.get(last)))
-            group[last] = value
         plain = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*plain, **(kwargs or {}))
     finally:
-        for group, last, value in reversed(before):
-            group[last] = value
-
-
-def _check_tied(given: dict[str, Any], own: dict[str, Any]) -> None:
-    """ValueError for several values of one tensor, which has several names."""
-    names: dict[int, list[str]] = {}
-    for name, tensor in own.items():
-        names.setdefault(id(tensor), []).append(name)
-    for tied in names.values():
-        if len({id(given[name]) for name in tied if name in given}) > 1:
-            raise value_error(
-                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. "
-                "Consider using tie_weights=False"
-            )
+        _modules.put_tensors(before)
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

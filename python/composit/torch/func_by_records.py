@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from composit import nn
+from composit import nn, structure
 from composit._core import runtime_error
 from composit.torch import backward, function_rules, steps
 from composit.torch.calling import TensorBase, functions, is_recorded
@@ -102,20 +102,11 @@ class _Same(Function):
 
 
 def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    if isinstance(value, TensorBase):
-        return function(value)
-    if isinstance(value, dict):
-        return {key: _mapped(item, function) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [_mapped(item, function) for item in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return value
+    return structure.mapped(value, function, TensorBase)
 
 
 def _tensors(value: Any) -> list[Any]:
-    found: list[Any] = []
-    _mapped(value, found.append)
-    return found
+    return structure.leaves(value, TensorBase)
 
 
 def _started(value: Any) -> Any:

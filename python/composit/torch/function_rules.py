@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import composit._core as _core
-from composit import functional
+from composit import functional, structure
 from composit import numpy as cnp
 from composit._core import LazyTensor, not_implemented, runtime_error
 from composit.torch import errstate, steps
@@ -305,21 +305,8 @@ def plain(value: Any) -> Any:
     with rules are not found by their structure."""
     if not graphs.made or graphs.depth or graphs.ruled:
         return value
-    found: list[Any] = []
-    _collect(value, found)
+    found = structure.leaves(value, TensorBase, distinct=True)
     for tensor, lazy in zip(found, _core.without_rules([x._lazy for x in found])):
         if lazy.node != tensor._lazy.node:
             tensor._lazy.replaced(lazy)
     return value
-
-
-def _collect(value: Any, found: list[Any]) -> None:
-    if isinstance(value, TensorBase):
-        if not any(value is x for x in found):
-            found.append(value)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _collect(item, found)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            _collect(item, found)

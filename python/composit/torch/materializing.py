@@ -17,7 +17,6 @@ enter_gradient = _core.enter_gradient
 # Computes the wanted tensors, and all others that live and were not computed: by the program of the
 # trace's state, where there is one (bindings/materializing.cpp), else as follows.
 materialize = _core.materialize
-wanted_places = _core.wanted_places
 
 
 def materialize_slowly(wanted: Any, with_gradients: bool) -> None:
@@ -28,12 +27,6 @@ def materialize_slowly(wanted: Any, with_gradients: bool) -> None:
         _core.materialize_with_nodes(wanted, with_gradients, _usual_options())
     finally:
         steps.restart()
-
-
-def set_values(trace: Any, numbers: tuple[int, ...], values: list[Any]) -> None:
-    """Gives the results at places their values, and views of them what they see."""
-    _core.set_values(trace, numbers, values)
-    set_views(trace)
 
 
 def set_views(trace: Any) -> None:

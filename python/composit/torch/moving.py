@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 from composit._core import runtime_error
 from composit.torch import calling, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded
@@ -34,22 +35,13 @@ _indexing = {get_item, set_item, index_put}
 
 
 def _all_of(value: Any) -> list[Any]:
-    if isinstance(value, TensorBase):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [x for item in value for x in _all_of(item)]
-    if isinstance(value, dict):
-        return [x for item in value.values() for x in _all_of(item)]
-    return []
+    return structure.leaves(value, TensorBase)
 
 
 def _with_moved(value: Any, place: str, is_any: bool) -> Any:
-    if isinstance(value, TensorBase):
-        is_moving = is_any or not value._seen.ndim  # type: ignore[attr-defined]
-        return moved(value, place) if is_moving else value
-    if type(value) in (list, tuple):
-        return type(value)([_with_moved(item, place, is_any) for item in value])
-    return value
+    return structure.mapped(
+        value, lambda x: moved(x, place) if is_any or not x._seen.ndim else x, TensorBase
+    )
 
 
 def on_one_device(

@@ -3,18 +3,21 @@ their results over placeholders are learnt, and without from then on."""
 
 from __future__ import annotations
 
+import functools
 import weakref
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 from composit._core import LazyTensor
 from composit.torch import calling, dtypes, errstate, materializing, places, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.steps import State, Trace
 from composit.torch.tape import is_grad_enabled
 
+_traces: Any = _core.traces
 _unknown = object()
 site = _core.site
 _default = dtypes._default
@@ -31,22 +34,18 @@ class Operation:
     def over(self, trace: Trace, state: State, lazies: Any) -> Any:
         """The function's result over the LazyTensors at the places."""
         view = self.is_view and lazies is trace.lazies
-        plain = [trace.operand(value, state.detached, lazies, view) for value in state.operands]
-        options = {
-            key: trace.operand(value, state.detached, lazies, view)
-            for key, value in state.named.items()
-        }
+        operand = functools.partial(
+            _traces.operand, trace, detached=state.detached, lazies=lazies, is_view=view
+        )
+        plain = [operand(value) for value in state.operands]
+        options = dict(zip(state.named, map(operand, state.named.values())))
         result = _core.called_in_operation(self.function, *plain, **options)  # as call_now does
         result = places.joined(result, plain)
         if self.is_view:
             return calling.as_views(result, plain[0], state.sources is not None)
         if not isinstance(result, LazyTensor):
             return result
-        is_shared = not result.is_plain or any(
-            isinstance(x, LazyTensor) and result.is_same(x)
-            for value in (*plain, *options.values())
-            for x in (value if type(value) in (list, tuple) else (value,))
-        )
+        is_shared = _traces.shares_memory(result, [*plain, *options.values()])
         return calling.of_its_own(result, state.sources is not None) if is_shared else result
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
@@ -123,45 +122,10 @@ def recorded(
         return _made_now(trace, whole, state, line, operands, named,
                          (function, name, is_view, args, kwargs), given)  # fmt: skip
     first = trace.add(state)
-    return _without_nodes(trace, state, first, args[0] if state.is_view else None)
+    return _traces.results_of(trace, state, first, args[0] if state.is_view else None)
 
 
 calling.above.recorded = recorded
-_new = object.__new__
-
-
-def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
-    records = trace.records
-    record = None
-    if state.sources is not None:
-        record = _core.GradFn(state.name, [records[number] for number in state.sources])
-    made = []
-    kind = calling._made["Tensor"]
-    for i, like in enumerate(state.results):
-        tensor = _new(kind)
-        tensor._mark, tensor._place = trace.mark, first + i
-        tensor._trace, tensor._like = trace, like
-        if record is not None and state.floats[i]:
-            tensor._record = record
-            records.append(record)
-        else:
-            if record is not None or state.is_tainted:
-                tensor._is_tainted = True
-            records.append(None)
-        if source is not None:
-            root = source if source._root is None else source._root
-            root._is_shared = True
-            tensor._root, tensor._record_of_root = root, root._record
-            tensor._number = 0 if state.kind is None else i + 1
-        trace.tensors.append(weakref.ref(tensor))
-        made.append(tensor)
-    if state.kind is None:
-        return made[0]
-    return _as_kind(state.kind, made)
-
-
-def _as_kind(kind: Any, parts: list[Any]) -> Any:
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
 
 def _made_now(
@@ -194,42 +158,9 @@ def _made_now(
     return result
 
 
-class Checks:
-    """Says of an argument what the core recognises it by (bindings/following.cpp), where `known`
-    tensors were in the trace before the call. It is no function that names itself: that would hold
-    the trace, and leaves' values with it, until cycles are collected."""
-
-    def __init__(self, trace: Trace, known: int) -> None:
-        self._trace, self._known = trace, known
-        self._seen: set[int] = set()
-
-    def of(self, value: Any) -> Any:
-        """What the argument must be."""
-        if isinstance(value, TensorBase):
-            number = value._place
-            if number < self._known or number in self._seen:
-                return ("place", number)
-            self._seen.add(number)
-            code = -2  # what is evaluated first is never recognised
-            held = leaf_at(self._trace, number)
-            if held.is_same(value._lazy):
-                code = 8 * steps.leaf_type(value._lazy) + 2 * value._is_tainted + 4
-                code += is_recorded(value)
-            return ("leaf", number, code, steps.strides_of(held))
-        if type(value) is float:
-            return ("number", value)
-        if type(value) is list or isinstance(value, tuple):
-            kind = "list" if type(value) is list else "tuple"
-            return (kind, [self.of(item) for item in value])
-        return ("plain", value)
-
-
 def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
     """What the core recognises the operation by, from what it was called with."""
-    check = Checks(trace, trace.met()).of
-    args, kwargs = given
-    arguments = tuple(check(value) for value in args)
-    named = {name: check(value) for name, value in kwargs.items()}
+    arguments, named = _traces.checks_of(trace, trace.met(), *given)
     return _core.Pattern(function, is_grad_enabled(), _default[0], line, arguments, named, state)
 
 
@@ -242,9 +173,8 @@ def register(trace: Trace, first: int, parts: list[Any]) -> None:
         trace.records.append(tensor._record)
 
 
-def leaf_at(trace: Trace, number: int) -> LazyTensor:
-    """What the leaf at a place holds."""
-    return trace.bound[bisect_left(trace.bound_places, number)]
+# What the leaf at a place of a trace holds.
+leaf_at = _traces.leaf_at
 
 
 def meet_leaves(trace: Trace, state: State) -> None:
@@ -288,9 +218,7 @@ def _learnt(
     is_view = is_view and all(getattr(part, "_root", None) is not None for part in parts)
     if not parts or not all(isinstance(part, TensorBase) for part in parts):
         return None
-    found: list[Any] = []
-    for value in (*args, *kwargs.values()):
-        calling._collect(value, found)
+    found = structure.leaves((args, tuple(kwargs.values())), TensorBase)
     recorded_ones = [x for x in found if is_recorded(x)] if is_grad_enabled() else []
     state = steps.new_state()
     meet_leaves(trace, state)

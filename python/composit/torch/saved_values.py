@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 
 
 @functools.cache
@@ -39,11 +40,7 @@ def save(record: Any, function: Any, operands: Iterable[Any], results: Any, give
 
 def tensors_in(place: Any, value: Any, kind: Any, needs: Any) -> list[Any]:
     """The operands in an argument: itself, or those of a list."""
-    if isinstance(value, kind):
-        return [(place, value, needs(value))]
-    if type(value) in (list, tuple):
-        return [found for item in value for found in tensors_in(place, item, kind, needs)]
-    return []
+    return [(place, found, needs(found)) for found in structure.leaves(value, kind)]
 
 
 def save_of_trace(trace: Any, kind: Any) -> None:

@@ -18,6 +18,7 @@ from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _threads, _usual_options
 from composit.torch import dtypes, errstate, saved_values
 
+_traces: Any = _core.traces
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
 _most_kernels = 100  # of programs that are compiled: larger ones take a compiler long
 _most_places = 10_000  # of a trace; what follows is not recorded
@@ -46,22 +47,14 @@ def place(number: int) -> Place:
 class _Parts:
     """What composit/torch/calling.py, which needs this file, puts here."""
 
-    is_recorded: Any
     materializing: Any
-    TensorBase: Any
-    classes: frozenset[Any] = frozenset()  # of tensors, that need no isinstance
 
 
 parts = _Parts()
 
 
-def strides_of(lazy: LazyTensor) -> tuple[int, ...] | None:
-    """Elements between neighbours along each axis, where that is not row-major."""
-    if lazy.is_contiguous_in(False):
-        return None
-    return tuple(step // lazy.itemsize for step in lazy.strides)
-
-
+# Elements between neighbours along each axis of a LazyTensor, where that is not row-major.
+strides_of = _traces.strides_of
 leaf_type = _core.leaf_type
 
 
@@ -241,109 +234,12 @@ class Trace(_core.TraceFields):
         tensor._lazy, tensor._like, tensor._trace = lazy, None, None
         (materializing.enter_gradient if is_gradient else materializing.enter)(tensor)
 
-    def operand(self, value: Any, detached: frozenset[int], lazies: Any, is_view: bool) -> Any:
-        """An operand with LazyTensors in the places' stead."""
-        kind = type(value)
-        if kind is Place:
-            number = value.number
-            lazy = lazies[number]
-            if is_view:  # a view shares its source's cell
-                tensor = self.result_of(number)
-                if tensor is not None:
-                    lazy = tensor._lazy
-            if number in detached:
-                from composit import nn
-
-                return nn.stop_gradient(lazy)
-            return lazy
-        if kind is list or kind is tuple:
-            return kind([self.operand(item, detached, lazies, is_view) for item in value])
-        return value
-
     # ----- adding to it
-
-    def enter_leaf(self, tensor: Any, key: list[Any]) -> bool:
-        """Makes a tensor a leaf of this trace; False where it cannot be one."""
-        if tensor._is_pending:
-            return False
-        lazy = tensor._lazy
-        is_recorded = parts.is_recorded(tensor)
-        code = leaf_type(lazy)
-        if is_recorded and (code < 0 or not tensor._is_leaf_with_grad):
-            return False
-        if code == -1:
-            # It was computed from something else, which is computed now. Views of values that are
-            # there need no more than themselves: the trace stays as it is.
-            lazy = tensor._lazy.viewed_constant()
-            if lazy is None:
-                if not parts.materializing.sees_values(tensor):
-                    parts.materializing.materialize(tensor)
-                lazy = _core.materialized(tensor._lazy, _usual_options())
-            code = leaf_type(lazy)
-        if code < 0 or not self.is_open:
-            return False
-        number = len(self.tensors)
-        if number >= len(_places):
-            return False
-        tensor._mark, tensor._place = self.mark, number
-        self.tensors.append(tensor)
-        if self.is_built:
-            self.lazies.append(lazy.copied_in_order())
-        self.records.append(tensor if is_recorded else None)
-        if is_recorded:
-            _core.note_reading(tensor, lazy)
-        self.bound.append(lazy)
-        self.bound_places.append(number)
-        # Whether it is a view does not matter: views of it are made of itself.
-        flags = is_recorded + 2 * tensor._is_tainted + 4 * (tensor._lazy is lazy)
-        key.append(8 * code + flags)
-        strides = strides_of(lazy)
-        if strides is not None:
-            key.append(strides)
-        return True
 
     def encode(self, value: Any, key: list[Any], operands: list[Any]) -> bool:
         """Adds an operand to the key, and as a place or itself to the operands; False where that is
         not possible."""
-        kind = type(value)
-        if kind in _plain:
-            key.append(kind)
-            key.append(value)
-            operands.append(value)
-            return True
-        if kind in parts.classes or isinstance(value, parts.TensorBase):
-            if value._mark != self.mark and not self.enter_leaf(value, key):
-                return False
-            stands = _places[value._place]
-            key.append(stands)
-            operands.append(stands)
-            return True
-        if kind is float:
-            key.append(kind)
-            key.append(value if value else str(value))
-            operands.append(value)
-            return value == value
-        if kind is list or isinstance(value, tuple):
-            made: list[Any] = []
-            key.append((list if kind is list else tuple, len(value)))
-            for item in value:
-                if not self.encode(item, key, made):
-                    return False
-            operands.append(made if kind is list else tuple(made))
-            return True
-        if kind is dtypes.dtype:
-            key.append(value)
-            operands.append(value.numpy)
-            return True
-        if kind is slice:
-            key.append(slice)
-            made = []
-            for item in (value.start, value.stop, value.step):
-                if type(item) not in (int, _none) or not self.encode(item, key, made):
-                    return False
-            operands.append(value)
-            return True
-        return False
+        return _traces.encode(self, value, key, operands)
 
     def add(self, state: State) -> int:
         """Adds the operation that leads to a state, and returns the place of its first result."""
@@ -402,9 +298,29 @@ class Trace(_core.TraceFields):
                 return
 
 
-_none = type(None)
-_plain: set[Any] = {int, bool, str, _none, type(...)}
 _current: list[Trace] = []
+
+
+def _value_of_leaf(tensor: Any) -> LazyTensor:
+    """The constant of what a tensor holds, which is computed from something else now."""
+    if not parts.materializing.sees_values(tensor):
+        parts.materializing.materialize(tensor)
+    constant: Any = _core.materialized(tensor._lazy, _usual_options())
+    return constant
+
+
+def _without_gradient(lazy: LazyTensor) -> LazyTensor:
+    from composit import nn
+
+    return nn.stop_gradient(lazy)
+
+
+_core.provide("leaf_value", _value_of_leaf)
+_core.provide("stop_gradient", _without_gradient)
+_core.provide("trace_place", Place)
+_core.provide("place_of_number", place)
+_core.provide("most_places", len(_places))
+_core.provide("torch_dtype", dtypes.dtype)
 
 
 def current() -> Trace:

@@ -1,9 +1,11 @@
 // composit::aten trains: a rule, a schedule and a loss, as a C++ program writes them.
 #include "composit/nn/training.h"
 
+#include "composit/aten/loss_scaling.h"
 #include "composit/aten/losses.h"
 #include "composit/aten/optimizers.h"
 #include "composit/aten/schedulers.h"
+#include "composit/base/assertion_error.h"
 #include "composit/base/error.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/linear.h"
@@ -146,6 +148,37 @@ TEST(aten_training, plateaus_reduce_after_patience) {
     for (const double metric : {3.0, 3.0, 3.0, 3.0, 3.0, 3.0})
         reduced.push_back(aten::reduces(seen, metric, options));
     EXPECT_EQ(reduced, (std::vector<bool>{false, false, true, false, false, true}));
+}
+
+TEST(aten_training, cycles_go_from_low_to_high) {
+    EXPECT_EQ(aten::cycled(0.1, 0.5, 0.5, 1).value(), 0.1 + (0.5 - 0.1) * 0.5);
+    EXPECT_EQ(aten::scale_mode("triangular2", "iterations", false), "cycle");
+    EXPECT_EQ(aten::scale_mode("exp_range", "cycle", false), "iterations");
+    EXPECT_EQ(aten::scale_mode("", "iterations", true), "iterations");
+    EXPECT_THROW((void)aten::scale_mode("square", "cycle", false), ValueError);
+    EXPECT_TRUE(aten::is_cosine_of_averages("cos"));
+    EXPECT_THROW((void)aten::is_cosine_of_averages("sine"), ValueError);
+}
+
+TEST(aten_training, scales_grow_unless_gradients_overflow) {
+    aten::LossScale scale({.initial = 4, .growth_interval = 2});
+    std::vector<Tensor> gradients{numpy::array<double>({8, 4}, {2}), numpy::zeros({1})};
+    EXPECT_TRUE(scale.unscale(gradients));
+    EXPECT_EQ(number(gradients[0]), 2);
+    scale.update();
+    EXPECT_EQ(scale.value(), 4);
+    scale.note(true);
+    scale.update();
+    EXPECT_EQ(scale.value(), 8);
+    gradients[0] = numpy::array<double>({1, INFINITY}, {2});
+    EXPECT_FALSE(scale.unscale(gradients));
+    scale.note(true);  // another optimiser's
+    scale.update();
+    EXPECT_EQ(scale.value(), 4);
+    EXPECT_THROW(scale.update(), AssertionError);
+    EXPECT_THROW(aten::LossScale({.growth_factor = 1}), AssertionError);
+    EXPECT_THROW(aten::LossScale({.backoff_factor = 1}), AssertionError);
+    EXPECT_EQ(number(aten::all_finite({})), 1);
 }
 
 std::string message_of(const std::function<void()>& function) {

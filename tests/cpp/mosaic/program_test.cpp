@@ -89,6 +89,22 @@ TEST(Mosaic, ShowsMemoryAndLimits) {
     for (const auto& row : program.explain(&arguments, 2)) EXPECT_GE(row.seconds, 0);
 }
 
+TEST(Mosaic, LimitsAreATable) {
+    std::vector<Program::Explained> kernels{{"product", "Contract", {2e6, 1e6, 1e-5, false}, 2e-5},
+                                            {"sum", "Reduce", {1e3, 4e6, 4e-5, true}, 4e-5}};
+    EXPECT_EQ(mosaic::table(kernels),
+              "kernel   kind      MFLOP     MB  limit us    bound    us  % of limit\n"
+              "product  Contract  2.000  1.000      10.0  compute  20.0          50\n"
+              "sum      Reduce    0.001  4.000      40.0   memory  40.0         100\n"
+              "total                                50.0           60.0          83\n");
+    kernels[1].seconds = -1;  // not all are measured
+    EXPECT_EQ(mosaic::table(kernels),
+              "kernel   kind      MFLOP     MB  limit us    bound\n"
+              "product  Contract  2.000  1.000      10.0  compute\n"
+              "sum      Reduce    0.001  4.000      40.0   memory\n"
+              "total                                50.0\n");
+}
+
 TEST(Mosaic, SchemasAreValues) {
     const Model model;
     const Schema schema = Schema().tile(model.x, {4, 2}).tile("w", {{"l1", {2, 6}, {}}});

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import runtime_error
+import composit._core as _core
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
 from composit.torch.nn.module_hooks import of_all
 from composit.torch.tape import is_grad_enabled
+
+_modules: Any = _core.modules
 
 
 class _Gate(Function):
@@ -28,20 +30,11 @@ class _Gate(Function):
 def _through(seen: Any, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
     """The values, the tensors among them through a gate, and where these stand; no places where
     nothing is recorded."""
-    places = [i for i, x in enumerate(values) if isinstance(x, TensorBase)]
-    if not is_grad_enabled() or not any(is_recorded(values[i]) for i in places):
-        return values, []
-    made = list(values)
-    for i, x in zip(places, _Gate.apply(seen, *[values[i] for i in places])):
-        made[i] = x
-    return tuple(made), places
-
-
-def _spread(gradients: Any, places: list[int], length: int) -> tuple[Any, ...]:
-    made: list[Any] = [None] * length
-    for i, gradient in zip(places, gradients):
-        made[i] = gradient
-    return tuple(made)
+    places = _modules.places_of_recorded(values) if is_grad_enabled() else []
+    if not places:
+        return values, places
+    gated = _Gate.apply(seen, *[values[i] for i in places])
+    return _modules.at_places(gated, places, values), places
 
 
 class Call:
@@ -74,35 +67,7 @@ class Call:
         return made[0] if is_one else type(result)(made)
 
     def _at_outputs(self, gradients: Any) -> Any:
-        flowing = _spread(gradients, self.outputs, self.results)
-        for hook in self.pre_hooks:
-            changed = hook(self.module, flowing)
-            if changed is not None:
-                flowing = changed if isinstance(changed, tuple) else (changed,)
-        if len(flowing) != self.results:
-            raise runtime_error(
-                "Backward pre hook returned an invalid number of grad_output, got "
-                f"{len(flowing)}, but expected {self.results}"
-            )
-        self.grad_output = flowing
-        if not self.inputs:
-            for hook in self.hooks:
-                if hook(self.module, (None,) * self.length, flowing) is not None:
-                    raise runtime_error(
-                        "Backward hook for Modules where no input requires gradient should "
-                        "always return None or None for all gradients."
-                    )
-        return tuple(flowing[i] for i in self.outputs)
+        return _modules.gradients_of_results(self, gradients)
 
     def _at_inputs(self, gradients: Any) -> Any:
-        flowing = _spread(gradients, self.inputs, self.length)
-        for hook in self.hooks:
-            changed = hook(self.module, flowing, self.grad_output)
-            if changed is not None:
-                flowing = changed if isinstance(changed, tuple) else (changed,)
-            if len(flowing) != self.length:
-                raise runtime_error(
-                    "Backward hook returned an invalid number of grad_input, got "
-                    f"{len(flowing)}, but expected {self.length}"
-                )
-        return tuple(flowing[i] for i in self.inputs)
+        return _modules.gradients_of_arguments(self, gradients)

@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from composit._core import not_implemented, runtime_error, type_error, with_location
-from composit.torch.calling import TensorBase
+import composit._core as _core
+from composit._core import not_implemented, runtime_error, with_location
 from composit.torch.dtypes import dtype as _dtype
-from composit.torch.nn import hooked_calls, state
+from composit.torch.nn import backward_hooks, state
 from composit.torch.nn.module_hooks import of_all
-from composit.torch.nn.parameter import Buffer, Parameter
-from composit.torch.nn.registering import (
-    check_buffer,
-    check_kind,
-    check_name,
-    check_parameter,
-    type_name,
-    unprepared,
-)
-from composit.torch.tape import no_grad
 from composit.torch.tensor import _Handle
 
-
-def as_module(value: Any) -> Any:
-    """The value, or the module of composit.torch that a module of PyTorch offers in its place."""
-    offered = getattr(type(value), "composit_module", None)
-    return value if offered is None else offered(value)
-
-
+_modules: Any = _core.modules
+# The value, or the module of composit.torch that a module of PyTorch offers in its place.
+as_module = _modules.as_module
 are_hooks_of_all = of_all.are_any
-_groups = ("_parameters", "_buffers", "_modules")
-
-
-def _destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The device and the dtype that Module.to(…) names; None for what it does not."""
-    device, dtype = kwargs.get("device"), kwargs.get("dtype")
-    for value in args:
-        if isinstance(value, TensorBase):
-            other: Any = value
-            device, dtype = other.device, other.dtype
-        elif isinstance(value, _dtype):
-            dtype = value
-        elif value is not None and not isinstance(value, bool):
-            device = value
-    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-        raise type_error(
-            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-            f"dtype={dtype}"
-        )
-    return device, dtype
 
 
 class Module:
@@ -86,7 +53,7 @@ class Module:
             or are_hooks_of_all()
         ):
             return self.forward(*args, **kwargs)
-        return hooked_calls.call(self, args, kwargs)
+        return _modules.call_with_hooks(self, args, kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """From now on calls run what torch.compile makes of forward."""
@@ -99,61 +66,13 @@ class Module:
     # ----- attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = self.__dict__
-        value = as_module(value)
-        if isinstance(value, Parameter):
-            if "_parameters" not in own:
-                raise unprepared("parameters")
-            self._take(name, "_parameters")
-            self.register_parameter(name, value)
-        elif name in own.get("_parameters", ()):
-            check_kind(name, value, "parameter", "torch.nn.Parameter or None", ())
-            self._parameters[name] = value
-        elif isinstance(value, Module):
-            if "_modules" not in own:
-                raise unprepared("module")
-            self._take(name, "_modules")
-            self._modules[name] = value
-        elif name in own.get("_modules", ()):
-            check_kind(name, value, "child module", "torch.nn.Module or None", ())
-            self._modules[name] = value
-        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
-            if "_buffers" not in own:
-                raise unprepared("buffer")
-            check_kind(name, value, "buffer", "torch.nn.Buffer, torch.Tensor or None",
-                             TensorBase)  # fmt: skip
-            if isinstance(value, Buffer):
-                self._take(name, "_buffers")
-                self.register_buffer(name, value, value.persistent)
-            else:
-                self._buffers[name] = value
-        else:
-            object.__setattr__(self, name, value)
-
-    def _take(self, name: str, kept: str) -> None:
-        """Makes a name free for a group: takes it out of all others. In the group itself it keeps
-        its place."""
-        for group in _groups:
-            if group != kept:
-                self.__dict__[group].pop(name, None)
-        self.__dict__.pop(name, None)
-        if kept != "_buffers":
-            self._non_persistent_buffers_set.discard(name)
+        _modules.set_attribute(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        for group in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(group)
-            if found is not None and name in found:
-                return found[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return _modules.attribute(self, name)
 
     def __delattr__(self, name: str) -> None:
-        for group in (self._parameters, self._buffers, self._modules):
-            if name in group:
-                del group[name]
-                self._non_persistent_buffers_set.discard(name)
-                return
-        object.__delattr__(self, name)
+        _modules.delete_attribute(self, name)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._parameters, *self._buffers, *self._modules]
@@ -161,41 +80,22 @@ class Module:
     def register_parameter(self, name: str, param: Any) -> None:
         """Adds a parameter, or None for one that is left out. TypeError for what is none, KeyError
         for a name that is taken, ValueError for what an operation made."""
-        if "_parameters" not in self.__dict__:
-            raise unprepared("parameter")
-        check_name(self, name, "parameter", self._parameters)
-        check_parameter(name, param, Parameter)
-        self._parameters[name] = param
+        _modules.register_parameter(self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Adds a tensor that is part of the state, unless not persistent, and is not learnt.
         TypeError for what is none, KeyError for a name that is taken."""
-        if "_buffers" not in self.__dict__:
-            raise unprepared("buffer")
-        check_name(self, name, "buffer", self._buffers)
-        check_buffer(name, tensor)
-        self._buffers[name] = tensor
-        if persistent:
-            self._non_persistent_buffers_set.discard(name)
-        else:
-            self._non_persistent_buffers_set.add(name)
+        _modules.register_buffer(self, name, tensor, persistent)
 
     def register_module(self, name: str, module: Any) -> None:
         """Adds a module. TypeError for what is none, KeyError for a name that is taken."""
-        module = as_module(module)
-        if not isinstance(module, Module) and module is not None:
-            raise type_error(f"{type_name(module)} is not a Module subclass")
-        check_name(self, name, "module", self._modules)
-        self._modules[name] = module
+        _modules.register_module(self, name, module)
 
     add_module = register_module
 
     def get_submodule(self, target: str) -> Any:
         """The module at a path of names."""
-        found: Any = self
-        for part in target.split(".") if target else ():
-            found = getattr(found, part)
-        return found
+        return operator.attrgetter(target)(self) if target else self
 
     def get_parameter(self, target: str) -> Any:
         """The parameter at a path of names."""
@@ -224,16 +124,7 @@ class Module:
         self, memo: set[int] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """(path, module) of this one and all within."""
-        memo = set() if memo is None else memo
-        if id(self) in memo:
-            return
-        if remove_duplicate:
-            memo.add(id(self))
-        yield prefix, self
-        for name, module in self._modules.items():
-            if module is not None:
-                path = f"{prefix}.{name}" if prefix else name
-                yield from module.named_modules(memo, path, remove_duplicate)
+        return iter(_modules.named_modules(self, memo, prefix, remove_duplicate))
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
         """This one and all within."""
@@ -241,11 +132,7 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """(name, module) of those directly within."""
-        seen: set[int] = set()
-        for name, module in self._modules.items():
-            if module is not None and id(module) not in seen:
-                seen.add(id(module))
-                yield name, module
+        return iter(_modules.named_children(self))
 
     def children(self) -> Iterator[Any]:
         """The modules directly within."""
@@ -254,14 +141,7 @@ class Module:
     def _named(
         self, group: str, prefix: str, recurse: bool, remove_duplicate: bool
     ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        every = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
-        for path, module in every:
-            for name, tensor in getattr(module, group).items():
-                if tensor is None or (remove_duplicate and id(tensor) in seen):
-                    continue
-                seen.add(id(tensor))
-                yield (f"{path}.{name}" if path else name), tensor
+        return iter(_modules.named_tensors(self, group, prefix, recurse, remove_duplicate))
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -303,10 +183,8 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients of its parameters."""
-        for parameter in self.parameters():
-            parameter.grad = None if set_to_none or parameter.grad is None else (
-                parameter.grad.detach() * 0
-            )  # fmt: skip
+        group = {"params": list(self.parameters())}
+        _core.optimizers.zero_gradients([group], set_to_none)
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
         """Calls fn on all within, the innermost first."""
@@ -317,22 +195,12 @@ class Module:
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
         """Makes fn of all parameters, of their gradients, and of buffers; classes override it."""
-        with no_grad():
-            for module in self.children() if recurse else ():
-                module._apply(fn)
-            for tensor in self._parameters.values():
-                if tensor is not None:
-                    tensor.data = fn(tensor.data)
-                    if tensor.grad is not None:
-                        tensor._grad = fn(tensor.grad)
-            for name, tensor in self._buffers.items():
-                if tensor is not None:
-                    self._buffers[name] = fn(tensor)
+        _modules.apply_to_tensors(self, fn, recurse)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """All its tensors on another device, its floats in another dtype: as Tensor.to."""
-        device, dtype = _destination(args, kwargs)
+        device, dtype = _modules.destination(args, kwargs, _dtype)
 
         def convert(tensor: Any) -> Any:
             is_cast = tensor.is_floating_point() or tensor.is_complex()
@@ -485,15 +353,9 @@ class Module:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        extra = self.extra_repr()
-        lines = extra.split("\n") if extra else []
-        children = [
-            f"({name}): " + repr(module).replace("\n", "\n  ")
-            for name, module in self._modules.items()
-        ]
-        if len(lines) == 1 and not children:
-            return f"{self._get_name()}({extra})"
-        body = lines + children
-        if not body:
-            return f"{self._get_name()}()"
-        return f"{self._get_name()}(\n  " + "\n  ".join(body) + "\n)"
+        return _modules.text(self)
+
+
+_core.provide("torch_module", Module)
+_core.provide("hooks_of_all_modules", of_all)
+_core.provide("watched_call", backward_hooks.Call)

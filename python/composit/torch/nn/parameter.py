@@ -103,4 +103,5 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, UninitializedTensorMixin)
 
 
-steps.parts.classes = frozenset((Tensor, Parameter, Buffer))
+_core.provide("torch_parameter", Parameter)
+_core.provide("torch_buffer", Buffer)

@@ -8,9 +8,8 @@ import composit._core as _core
 from composit._core import runtime_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
-from composit.torch.optim.optimizer import Optimizer, Ruled
+from composit.torch.optim.optimizer import Optimizer, Ruled, of_closure
 from composit.torch.optim.parameter_state import Kept
-from composit.torch.tape import enable_grad
 
 
 class RMSprop(Ruled):
@@ -53,10 +52,9 @@ class Adagrad(Ruled):
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                start = calling.functions["full_like"](parameter, initial_accumulator_value)
-                dict.update(self.state[parameter], step=Kept(0), sum=start)
+        for parameter in _core.optimizers.all_parameters(self.param_groups):
+            start = calling.functions["full_like"](parameter, initial_accumulator_value)
+            dict.update(self.state[parameter], step=Kept(0), sum=start)
 
 
 class Adadelta(Ruled):
@@ -154,11 +152,8 @@ class SparseAdam(Optimizer):
     @in_default_state
     def step(self, closure: Any = None) -> Any:
         """RuntimeError where a parameter has a gradient, as all gradients are dense."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        if any(p._grad is not None for group in self.param_groups for p in group["params"]):
+        loss = of_closure(closure)
+        if any(p._grad is not None for p in _core.optimizers.all_parameters(self.param_groups)):
             raise runtime_error(
                 "SparseAdam does not support dense gradients, please consider Adam instead"
             )

@@ -5,27 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import value_error
-from composit.torch.optim.schedule import LRScheduler, of_each
+from composit.torch.optim.schedule import LRScheduler
 
-
-def _each(value: Any, groups: list[dict[str, Any]]) -> list[float]:
-    """One for each group, of as many or one."""
-    return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
-
-
-def _check_momentum(optimizer: Any) -> None:
-    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-        raise value_error(
-            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-        )
-
-
-def _set_momentum(group: dict[str, Any], momentum: float) -> None:
-    if "momentum" in group:
-        group["momentum"] = momentum
-    else:
-        group["betas"] = (momentum, *group["betas"][1:])
+_rates: Any = _core.aten
+_groups: Any = _core.optimizers
 
 
 class OneCycleLR(LRScheduler):
@@ -39,43 +22,26 @@ class OneCycleLR(LRScheduler):
         max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.total_steps = _core.aten.cycle_steps(total_steps, epochs, steps_per_epoch)
+        self.total_steps = _rates.cycle_steps(total_steps, epochs, steps_per_epoch)
         # The last step of each part, and the rates and momenta between which it goes.
-        self._phases = _core.aten.one_cycle(self.total_steps, pct_start, three_phase)
-        self.is_cosine = _core.aten.is_cosine_strategy(anneal_strategy)
+        self._phases = _rates.one_cycle(self.total_steps, pct_start, three_phase)
+        self.is_cosine = _rates.is_cosine_strategy(anneal_strategy)
         self.cycle_momentum = cycle_momentum
-        groups = optimizer.param_groups
-        if last_epoch == -1:
-            for group, rate in zip(groups, _each(max_lr, groups)):
-                group["initial_lr"], group["max_lr"] = rate / div_factor, rate
-                group["min_lr"] = group["initial_lr"] / final_div_factor
         if cycle_momentum:
-            _check_momentum(optimizer)
-            momenta = _each(base_momentum, groups), _each(max_momentum, groups)
-            for group, least, most in zip(groups, *momenta) if last_epoch == -1 else ():
-                _set_momentum(group, most)
-                group["base_momentum"], group["max_momentum"] = least, most
+            _groups.check_momentum(optimizer)
+        if last_epoch == -1:
+            momenta = (base_momentum, max_momentum) if cycle_momentum else (None, None)
+            _groups.begin_one_cycle(
+                optimizer.param_groups, max_lr, div_factor, final_div_factor, *momenta
+            )
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         """Of the part that the step is in"""
-        if self.last_epoch > self.total_steps:
-            raise value_error(
-                f"Tried to step {self.last_epoch} times. The specified number of total steps "
-                f"is {self.total_steps}"
-            )
-        number, share = _core.aten.position_in(self._phases, self.last_epoch)
-        _, rate, next_rate, momentum, next_momentum = self._phases[number]
-        rates = []
-        for group in self.optimizer.param_groups:
-            rates += self._between(share, group[rate], group[next_rate])
-            if self.cycle_momentum:
-                _set_momentum(group, self._between(share, group[momentum], group[next_momentum])[0])
-        return rates
-
-    def _between(self, share: float, start: Any, end: Any) -> list[Any]:
-        formula = _core.aten.annealed
-        return of_each(lambda a, b: formula(a, b, share, self.is_cosine), [start], [end])
+        return _groups.one_cycle_rates(
+            self.optimizer.param_groups, self._phases, self.last_epoch, self.is_cosine,
+            self.cycle_momentum,
+        )  # fmt: skip
 
 
 class CyclicLR(LRScheduler):
@@ -88,40 +54,31 @@ class CyclicLR(LRScheduler):
         base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         groups = optimizer.param_groups
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise value_error("mode is invalid and scale_fn is None")
-        self.max_lrs = _each(max_lr, groups)
+        self.scale_mode = _rates.scale_mode(mode, scale_mode, scale_fn is not None)
+        self.max_lrs = _groups.one_for_each(max_lr, groups)
         if last_epoch == -1:
-            for group, rate in zip(groups, _each(base_lr, groups)):
-                group["lr"] = group["initial_lr"] = rate
-        down = step_size_up if step_size_down is None else step_size_down
-        self.total_size = float(step_size_up + down)
-        self.step_ratio = step_size_up / self.total_size
+            _groups.begin_cycles(groups, base_lr)
+        self.total_size, self.step_ratio = _groups.cycle_size(step_size_up, step_size_down)
         self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
-        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
-        if scale_fn is None:
-            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self._scale_fn_custom = scale_fn
         if cycle_momentum:
-            _check_momentum(optimizer)
-            self.base_momentums = _each(base_momentum, groups)
-            self.max_momentums = _each(max_momentum, groups)
-            for group, momentum in zip(groups, self.max_momentums):
-                _set_momentum(group, momentum)
+            _groups.check_momentum(optimizer)
+            self.base_momentums = _groups.one_for_each(base_momentum, groups)
+            self.max_momentums = _groups.one_for_each(max_momentum, groups)
+            _groups.set_momenta(groups, self.max_momentums)
         super().__init__(optimizer, last_epoch)
 
     def scale_fn(self, x: float) -> float:
         """How much of the height the cycle, or the step, x has."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        return _core.aten.cycle_scale(self.mode, x, self.gamma)
+        return _rates.cycle_scale(self.mode, x, self.gamma)
 
     def get_lr(self) -> list[float]:
         """base + height * how far up"""
-        up, cycle = _core.aten.cycle_point(self.last_epoch, self.total_size, self.step_ratio)
+        up, cycle = _rates.cycle_point(self.last_epoch, self.total_size, self.step_ratio)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums)
-            for group, low, high in ends:
-                _set_momentum(group, high - (high - low) * up * scale)
-        return [base + (high - base) * up * scale
-                for base, high in zip(self.base_lrs, self.max_lrs)]  # fmt: skip
+            momenta = _groups.cycled(self.max_momentums, self.base_momentums, up, scale)
+            _groups.set_momenta(self.optimizer.param_groups, momenta)
+        return _groups.cycled(self.base_lrs, self.max_lrs, up, scale)

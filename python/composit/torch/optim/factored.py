@@ -49,10 +49,6 @@ class Muon(Ruled):
             "ns_coefficients": tuple(ns_coefficients), "eps": eps, "ns_steps": ns_steps,
             "adjust_lr_fn": adjust_lr_fn,
         })  # fmt: skip
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.dim() != 2:
-                    raise value_error("Muon only supports 2D parameters whereas we found a "
-                                      f"parameter with size: {parameter.shape}")  # fmt: skip
+        _core.optimizers.check_matrices(self.param_groups)
 
     numbers_are_of_groups = True

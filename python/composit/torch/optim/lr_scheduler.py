@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import types
 from bisect import bisect_right
 from collections import Counter
 from typing import Any
 
 import composit._core as _core
-from composit._core import runtime_error, type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch.optim.cycles import CyclicLR, OneCycleLR
 from composit.torch.optim.schedule import (
@@ -17,9 +15,10 @@ from composit.torch.optim.schedule import (
     LRScheduler,
     OfFormula,
     check_optimizer,
-    of_each,
-    set_rate,
 )
+
+_rates: Any = _core.aten
+_groups: Any = _core.optimizers
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -35,32 +34,20 @@ class LambdaLR(LRScheduler):
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
-        count = len(optimizer.param_groups)
-        is_list = isinstance(lr_lambda, (list, tuple))
-        self.lr_lambdas = list(lr_lambda) if is_list else [lr_lambda] * count
-        if len(self.lr_lambdas) != count:
-            raise value_error(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
-        for function in self.lr_lambdas:
-            if not callable(function):
-                raise type_error(
-                    f"lr_lambda should be a function, but got {type(function).__name__}"
-                )
+        self.lr_lambdas = _groups.as_many(lr_lambda, optimizer.param_groups, "lr_lambdas")
+        _groups.check_functions(self.lr_lambdas)
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """All but the optimiser and functions; of callable objects their attributes."""
-        kept = [
-            None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas
-        ]
+        kept = [_groups.attributes_of_function(f) for f in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
-        own = {name: value for name, value in state_dict.items() if name != "lr_lambdas"}
-        self.__dict__.update(own)
+        self.__dict__.update({**state_dict, "lr_lambdas": self.lr_lambdas})
         for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
-            if kept is not None:
-                function.__dict__.update(kept)
+            vars(function).update(kept or {})
 
     def get_lr(self) -> list[float]:
         """base * lambda(step)"""
@@ -72,9 +59,10 @@ class MultiplicativeLR(LambdaLR):
 
     def get_lr(self) -> list[float]:
         """rate * lambda(step)"""
-        if self._is_initial:
-            return self._now()
-        return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, self._now())]
+        rates = self._now()
+        if not self._is_initial:
+            rates = [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, rates)]
+        return rates
 
 
 class StepLR(OfFormula):
@@ -87,7 +75,7 @@ class StepLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.step_lr(self.step_size, self.gamma)
+        return _rates.step_lr(self.step_size, self.gamma)
 
 
 class MultiStepLR(OfFormula):
@@ -100,7 +88,7 @@ class MultiStepLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.multi_step_lr(sorted(self.milestones.elements()), self.gamma)
+        return _rates.multi_step_lr(sorted(self.milestones.elements()), self.gamma)
 
 
 class ExponentialLR(OfFormula):
@@ -111,7 +99,7 @@ class ExponentialLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.exponential_lr(self.gamma)
+        return _rates.exponential_lr(self.gamma)
 
 
 class ConstantLR(OfFormula):
@@ -124,7 +112,7 @@ class ConstantLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.constant_lr(self.factor, self.total_iters)
+        return _rates.constant_lr(self.factor, self.total_iters)
 
 
 class LinearLR(OfFormula):
@@ -139,7 +127,7 @@ class LinearLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.linear_lr(self.start_factor, self.end_factor, self.total_iters)
+        return _rates.linear_lr(self.start_factor, self.end_factor, self.total_iters)
 
 
 class PolynomialLR(OfFormula):
@@ -152,7 +140,7 @@ class PolynomialLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.polynomial_lr(self.total_iters, self.power)
+        return _rates.polynomial_lr(self.total_iters, self.power)
 
 
 class CosineAnnealingLR(OfFormula):
@@ -165,7 +153,7 @@ class CosineAnnealingLR(OfFormula):
         super().__init__(optimizer, last_epoch)
 
     def _formula(self) -> Any:
-        return _core.aten.cosine_annealing_lr(self.T_max, self.eta_min)
+        return _rates.cosine_annealing_lr(self.T_max, self.eta_min)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -175,15 +163,14 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        _core.aten.check_restarts(T_0, T_mult)
+        _rates.check_restarts(T_0, T_mult)
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         """Where in the period the step is"""
-        point = _core.aten.cosine_point
-        return of_each(lambda base: point(base, self.eta_min, self.T_cur, self.T_i), self.base_lrs)
+        return _rates.cosine_points(self.base_lrs, self.eta_min, self.T_cur, self.T_i)
 
     @in_default_state
     def step(self, epoch: float | None = None) -> None:
@@ -193,11 +180,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def _update_lr(self, epoch: float | None = None) -> None:
         at = self.last_epoch + 1 if epoch is None else epoch
-        self.T_cur, self.T_i = _core.aten.restart_at(at, self.T_0, self.T_mult)
+        self.T_cur, self.T_i = _rates.restart_at(at, self.T_0, self.T_mult)
         self.last_epoch = math.floor(at)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
-            set_rate(group, rate)
-        self._last_lr = self._now()
+        self._set_rates(self.get_lr())
 
 
 class SequentialLR(Combined):
@@ -207,17 +192,11 @@ class SequentialLR(Combined):
         self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
     ) -> None:
         self._take(optimizer, schedulers, "")
-        if len(milestones) != len(schedulers) - 1:
-            raise value_error(
-                "Sequential Schedulers expects number of schedulers provided to be one more "
-                "than the number of milestone points, but got number of schedulers "
-                f"{len(schedulers)} and the number of milestones to be equal to "
-                f"{len(milestones)}"
-            )
+        _groups.check_milestones(len(schedulers), len(milestones))
         self._milestones, self.last_epoch = milestones, last_epoch + 1
         # What the schedules did when they were made is undone; the first one begins again.
-        for group in optimizer.param_groups:
-            set_rate(group, group["initial_lr"])
+        groups = optimizer.param_groups
+        _groups.set_rates(groups, _groups.rates_of(groups, "initial_lr"))
         self.recursive_undo()
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()
@@ -225,12 +204,7 @@ class SequentialLR(Combined):
 
     def recursive_undo(self, sched: Any = None) -> None:
         """Takes the schedules within one step back."""
-        whole = self if sched is None else sched
-        if hasattr(whole, "_schedulers"):
-            for each in whole._schedulers:
-                self.recursive_undo(each)
-        elif hasattr(whole, "last_epoch"):
-            whole.last_epoch -= 1
+        _groups.take_back(self if sched is None else sched)
 
     @in_default_state
     def step(self) -> None:  # type: ignore[override]
@@ -255,15 +229,12 @@ class ReduceLROnPlateau(LRScheduler):
         threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,
         min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        _core.aten.plateau_options(factor, mode, threshold_mode, threshold)
+        _rates.plateau_options(factor, mode, threshold_mode, threshold)
         check_optimizer(optimizer)
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
-        groups, is_list = optimizer.param_groups, isinstance(min_lr, (list, tuple))
-        if is_list and len(min_lr) != len(groups):
-            raise value_error(f"expected {len(groups)} min_lrs, got {len(min_lr)}")
-        self.default_min_lr = None if is_list else min_lr
-        self.min_lrs = list(min_lr) if is_list else [min_lr] * len(groups)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.min_lrs = _groups.as_many(min_lr, optimizer.param_groups, "min_lrs")
         self.eps, self.last_epoch = eps, 0
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self._last_lr = self._now()
@@ -280,7 +251,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def is_better(self, value: float, best: float) -> bool:
         """Whether a value is better than the best one by more than the threshold."""
-        return _core.aten.is_better(value, best, *self._how())
+        return _rates.is_better(value, best, *self._how())
 
     def _how(self) -> tuple[bool, bool, float]:
         return self.mode == "max", self.threshold_mode == "abs", self.threshold
@@ -289,31 +260,16 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes one step on, with the metric's value."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        is_reduced, self.best, self.num_bad_epochs, self.cooldown_counter = _core.aten.reduces(
+        is_reduced, self.best, self.num_bad_epochs, self.cooldown_counter = _rates.reduces(
             float(metrics), self.best, self.num_bad_epochs, self.cooldown_counter, *self._how(),
             self.patience, self.cooldown,
         )  # fmt: skip
         if is_reduced:
-            self._reduce()
+            self.min_lrs = _groups.reduce_rates(
+                self.optimizer.param_groups, self.min_lrs, self.default_min_lr, self.factor,
+                self.eps,
+            )  # fmt: skip
         self._last_lr = self._now()
-
-    def _reduce(self) -> None:
-        groups = self.optimizer.param_groups
-        if len(groups) != len(self.min_lrs):  # a group was added
-            if self.default_min_lr is None:
-                raise runtime_error(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs "
-                    "from when `ReduceLROnPlateau` was initialized "
-                    f"({len(self.min_lrs)}), usually due to a new param group being added to "
-                    "the optimizer. Please modify the `min_lrs` field to match the length of "
-                    "the `optimizer` param groups."
-                )
-            self.min_lrs = [self.default_min_lr] * len(groups)
-        for group, least in zip(groups, self.min_lrs):
-            rate = float(group["lr"])
-            reduced = _core.aten.reduced_rate(rate, self.factor, least, self.eps)
-            if reduced != rate:
-                set_rate(group, reduced)
 
 
 class ChainedScheduler(Combined):

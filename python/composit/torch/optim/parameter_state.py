@@ -1,15 +1,14 @@
 """What an optimiser keeps of a parameter. Its numbers (how many steps were done) are tensors for
-those who read them, as PyTorch's are, and plain numbers for the optimiser, whose step computes with
-them in Python: so a step makes no tensor of them."""
+those who read them, as PyTorch's are, and plain numbers for the optimiser: so a step makes no
+tensor of them (bindings/optimizer_states.cpp)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
 from typing import Any
 
+import composit._core as _core
 from composit.torch import dtypes
-from composit.torch.calling import TensorBase
-from composit.torch.tape import no_grad
 from composit.torch.tensor import tensor
 
 
@@ -28,22 +27,9 @@ class ParameterState(dict[str, Any]):
     # nobody does, steps need not look for it.
     is_touched = False
 
-    def _show(self, name: str, value: Kept) -> Any:
-        shown: dict[str, tuple[Any, int]] | None = getattr(self, "_shown", None)
-        if shown is None:
-            shown = {}
-            self._shown: dict[str, tuple[Any, int]] = shown
-            ParameterState.is_touched = True
-        held = shown.get(name)
-        if held is None:
-            held = as_tensor(value)
-            shown[name] = (held, held._version)
-            return held
-        return held[0]
-
     def __getitem__(self, name: str) -> Any:
         value = dict.__getitem__(self, name)
-        return self._show(name, value) if type(value) is Kept else value
+        return _core.optimizers.show_number(self, name, value) if type(value) is Kept else value
 
     def __setitem__(self, name: str, value: Any) -> None:
         ParameterState.is_touched = True
@@ -93,41 +79,7 @@ class ParameterState(dict[str, Any]):
     def snapshot(self) -> dict[str, Any]:
         """An ordinary dictionary of the same, in which numbers that nobody looked at are tensors of
         their own."""
-        shown = getattr(self, "_shown", None) or {}
-        return {
-            name: as_tensor(value) if type(value) is Kept and name not in shown else self[name]
-            for name, value in dict.items(self)
-        }
-
-    def take_numbers(self, names: tuple[str, ...]) -> None:
-        """Before a step: the optimiser's numbers are what others wrote into their tensors, or put
-        in their places."""
-        for name in names:
-            value = dict.get(self, name)
-            if type(value) is Kept:
-                shown = getattr(self, "_shown", None)
-                if shown is not None and name in shown:
-                    held, version = shown[name]
-                    if held._version != version:
-                        dict.__setitem__(self, name, Kept(held.item()))
-            elif isinstance(value, TensorBase):
-                put: Any = value
-                self._show(name, Kept(0))
-                self._shown[name] = (put, put._version)
-                dict.__setitem__(self, name, Kept(put.item()))
-            elif value is not None:
-                dict.__setitem__(self, name, Kept(value))
-
-    def give_numbers(self) -> None:
-        """After a step: writes the numbers into the tensors that others have."""
-        shown: dict[str, tuple[Any, int]] = getattr(self, "_shown", None) or {}
-        for name in list(shown):
-            value = dict.get(self, name)
-            if type(value) is Kept:
-                held = shown[name][0]
-                with no_grad():
-                    held.fill_(float(value))
-                shown[name] = (held, held._version)
+        return _core.optimizers.snapshot(self)
 
 
 def as_tensor(value: float) -> Any:
@@ -137,13 +89,13 @@ def as_tensor(value: float) -> Any:
     return tensor(float(value), dtype=default if is_double else dtypes.by_name["float32"])
 
 
-def counted(state: dict[str, Any]) -> int:
-    """Counts a step of a parameter; its number."""
-    count = int(dict.get(state, "step", 0)) + 1
-    dict.__setitem__(state, "step", Kept(count))
-    return count
+def no_states() -> defaultdict[Any, ParameterState]:
+    """What is kept of the parameters of an optimiser that made no step yet."""
+    return defaultdict(ParameterState)
 
 
-def stored(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(name, value) of a state as it is kept, with numbers as numbers."""
-    return iter(dict.items(state))
+_core.provide("optimizer_number", Kept)
+_core.provide("optimizer_number_as_tensor", as_tensor)
+_core.provide("optimizer_state", ParameterState)
+_core.provide("optimizer_states", no_states)
+_core.provide("torch_tensor", tensor)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-from composit._core import LazyTensor, type_error, value_error, with_location
+import composit._core as _core
+from composit._core import type_error
 from composit._floating_point import in_default_state
-from composit.torch import calling
-from composit.torch.calling import TensorBase
+
+_groups: Any = _core.optimizers
 
 
 def check_optimizer(optimizer: Any) -> None:
@@ -17,22 +17,6 @@ def check_optimizer(optimizer: Any) -> None:
 
     if not isinstance(optimizer, Optimizer):
         raise type_error(f"{type(optimizer).__name__} is not an Optimizer")
-
-
-def set_rate(group: dict[str, Any], rate: Any) -> None:
-    """Gives a group a rate; a tensor that it has is written over."""
-    held = group["lr"]
-    if isinstance(held, TensorBase):
-        tensor: Any = held
-        number: Any = rate
-        tensor.data.fill_(number.item() if isinstance(rate, TensorBase) else number)
-    else:
-        group["lr"] = rate
-
-
-def _plain(rate: Any) -> Any:
-    tensor: Any = rate
-    return tensor.detach().clone() if isinstance(rate, TensorBase) else rate
 
 
 class LRScheduler:
@@ -45,15 +29,7 @@ class LRScheduler:
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer, self.last_epoch = optimizer, last_epoch
-        for i, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                group.setdefault("initial_lr", _plain(group["lr"]))
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    with_location(f"param 'initial_lr' is not specified in param_groups[{i}] when "
-                                  "resuming scheduler with last_epoch >= 0.")
-                )  # fmt: skip
-        self.base_lrs = [_plain(group["initial_lr"]) for group in optimizer.param_groups]
+        self.base_lrs = _groups.initial_rates(optimizer.param_groups, last_epoch)
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -80,33 +56,30 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            closed = getattr(self, "_get_closed_form_lr", None)
-            rates = self.get_lr() if closed is None else closed()
-        for group, rate in zip(self.optimizer.param_groups, rates):
-            set_rate(group, rate)
+        self._set_rates(self._next_rates() if epoch is None else self._rates_at(epoch))
+
+    def _next_rates(self) -> list[float]:
+        self.last_epoch += 1
+        return self.get_lr()
+
+    def _rates_at(self, epoch: int) -> list[float]:
+        self.last_epoch = epoch
+        return getattr(self, "_get_closed_form_lr", self.get_lr)()
+
+    def _set_rates(self, rates: list[float]) -> None:
+        _groups.set_rates(self.optimizer.param_groups, rates)
         self._last_lr = self._now()
 
     def _now(self) -> list[float]:
-        return [_plain(group["lr"]) for group in self.optimizer.param_groups]
+        return _groups.rates_of(self.optimizer.param_groups)
 
     def state_dict(self) -> dict[str, Any]:
         """All but the optimiser."""
-        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+        return _groups.attributes_but(self, ("optimizer",))
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
         self.__dict__.update(state_dict)
-
-
-def of_each(formula: Any, *rates: Any) -> list[Any]:
-    """What a formula of composit::aten makes of the rates of each group; of tensors a tensor."""
-    made = (formula(*(getattr(x, "_lazy", x) for x in each)) for each in zip(*rates))
-    return [calling.wrapped(rate) if isinstance(rate, LazyTensor) else rate for rate in made]
 
 
 class OfFormula(LRScheduler):
@@ -118,11 +91,10 @@ class OfFormula(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """The next rates, from those before."""
-        formula = functools.partial(self._formula().next, self.last_epoch)
-        return of_each(formula, self._now(), self.base_lrs)
+        return self._formula().next(self.last_epoch, self._now(), self.base_lrs)
 
     def _get_closed_form_lr(self) -> list[float]:
-        return of_each(functools.partial(self._formula().at, self.last_epoch), self.base_lrs)
+        return self._formula().at(self.last_epoch, self.base_lrs)
 
 
 class Combined(LRScheduler):
@@ -134,37 +106,16 @@ class Combined(LRScheduler):
         """Checks and keeps the schedules. ValueError for none, for ReduceLROnPlateau and for one of
         another optimiser, TypeError for what is no schedule."""
         name = type(self).__name__
-        if len(schedulers) < 1:
-            raise value_error(f"{name} expects at least one scheduler{what}, but got no scheduler.")
-        if optimizer is None:
-            optimizer = schedulers[0].optimizer
-        for i, each in enumerate(schedulers):
-            if not hasattr(each, "optimizer"):
-                raise type_error(f"{name} at index {i} should have `optimizer` as its attribute.")
-            if getattr(each, "_takes_metric", False):
-                raise value_error(
-                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
-                    "additional kwargs to be specified when calling `step`, but got one at "
-                    f"index {i} in the given schedulers sequence."
-                )
-            if each.optimizer is not optimizer:
-                raise value_error(
-                    f"{name} expects all schedulers to belong to the same optimizer, but got "
-                    f"scheduler {type(each).__name__} at index {i} has {each.optimizer}, which "
-                    f"is different from {type(optimizer).__name__}."
-                )
-        self.optimizer, self._schedulers = optimizer, schedulers
+        self.optimizer = _groups.optimizer_of_all(name, optimizer, schedulers, what)
+        self._schedulers = schedulers
 
     def state_dict(self) -> dict[str, Any]:
         """All but the optimiser, with the states of the schedules."""
-        state = {
-            name: value for name, value in super().state_dict().items() if name != "_schedulers"
-        }
-        return {**state, "_schedulers": [each.state_dict() for each in self._schedulers]}
+        own = _groups.attributes_but(self, ("optimizer", "_schedulers"))
+        return {**own, "_schedulers": [each.state_dict() for each in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
-        own = {name: value for name, value in state_dict.items() if name != "_schedulers"}
-        self.__dict__.update(own)
+        self.__dict__.update({**state_dict, "_schedulers": self._schedulers})
         for each, state in zip(self._schedulers, state_dict["_schedulers"]):
             each.load_state_dict(state)

@@ -23,6 +23,8 @@ __all__ = [
     "update_bn",
 ]  # fmt: skip
 
+_groups: Any = _core.optimizers
+
 
 def _check_decay(decay: float) -> None:
     if not 0.0 <= decay <= 1.0:
@@ -150,19 +152,11 @@ class SWALR(LRScheduler):
         self, optimizer: Any, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if anneal_strategy not in ("cos", "linear"):
-            raise value_error("anneal_strategy must by one of 'cos' or 'linear', instead got "
-                              f"{anneal_strategy}")  # fmt: skip
+        is_cosine = _core.aten.is_cosine_of_averages(anneal_strategy)
         groups = optimizer.param_groups
-        rates = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(groups)
-        if len(rates) != len(groups):
-            raise value_error(
-                f"swa_lr must have the same length as optimizer.param_groups: swa_lr "
-                f"has {len(rates)}, optimizer.param_groups has {len(groups)}"
-            )
-        for group, rate in zip(groups, rates):
+        for group, rate in zip(groups, _groups.as_many(swa_lr, groups, "swa_lr")):
             group["swa_lr"] = rate
-        self.anneal_epochs, self._is_cosine = anneal_epochs, anneal_strategy == "cos"
+        self.anneal_epochs, self._is_cosine = anneal_epochs, is_cosine
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
@@ -171,6 +165,4 @@ class SWALR(LRScheduler):
     def get_lr(self) -> list[float]:
         """Between the rates before and the last one"""
         before, now = self._share(self.last_epoch - 1), self._share(self.last_epoch)
-        rate = _core.aten.averaging_rate
-        groups = self.optimizer.param_groups
-        return [rate(group["lr"], group["swa_lr"], before, now) for group in groups]
+        return _groups.averaging_rates(self.optimizer.param_groups, before, now)

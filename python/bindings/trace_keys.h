@@ -1,0 +1,26 @@
+// Keys of composit.torch's operations, and what they are recognised by (composit/torch/steps.py).
+#pragma once
+
+#include "torch_objects.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace composit::python {
+
+// Makes a tensor a leaf of the trace; false where it cannot be one.
+bool enter_leaf(nb::handle trace, nb::handle tensor, nb::list& key);
+// Adds an operand to the key, and as a place or itself to the operands; false where that is not
+// possible.
+bool encode(nb::handle trace, nb::handle value, nb::list& key, nb::list& operands);
+// What the leaf at a place holds.
+nb::object leaf_at(const TraceObject* trace, int64_t place);
+// What following.cpp recognises a call by, where `known` tensors were in the trace before it.
+std::pair<nb::tuple, nb::dict> checks_of(nb::handle trace, int64_t known, nb::handle args,
+                                         nb::handle named);
+
+void bind_trace_keys(nb::module_& module);
+
+}  // namespace composit::python
