@@ -6,6 +6,7 @@
 #include "composit/version.h"
 #include "error_handling.h"
 #include "held.h"
+#include "mlir.h"
 #include "modules.h"
 #include "nn.h"
 #include "numpy.h"
@@ -124,6 +125,8 @@ NB_MODULE(_core, module) {
     bind_cg(cg);
     nb::module_ onnx = module.def_submodule("onnx", "composit/onnx/*.h");
     bind_onnx(onnx);
+    nb::module_ mlir = module.def_submodule("mlir", "composit/mlir/*.h");
+    bind_mlir(mlir);
     bind_error_handling(module);
     wrap_calls(module);
 }

@@ -72,8 +72,8 @@ def _registered(name: str):
 __getattr__ = _later.getter(
     __name__,
     (
-        "cg", "flashlight", "graph", "hash", "introspection", "mosaic", "multidigraph", "onnx",
-        "string", "torch", "types",
+        "cg", "flashlight", "graph", "hash", "introspection", "mlir", "mosaic", "multidigraph",
+        "onnx", "string", "torch", "types",
     ),
     otherwise=_registered,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The plain C that docs/exchange.md shows is what composit writes."""
+"""The plain C and the StableHLO that docs/exchange.md shows are what composit writes."""
 
 import re
 import subprocess
@@ -29,3 +29,12 @@ def written(folder):
 def test_the_plain_program(tmp_path):
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     assert [code for language, code in blocks if language == "c"] == written(tmp_path)
+
+
+def test_the_stablehlo(tmp_path):
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    (code,) = [code for _, code in blocks if "mlir.text(score" in code]
+    (tmp_path / "model.py").write_text(HEAD + code, encoding="utf-8")
+    command = [sys.executable, "model.py"]
+    out = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert [code.strip() for language, code in blocks if language == "mlir"] == [out.strip()]

@@ -10,10 +10,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from composit import mlir
 from composit._core import value_error
 from composit.evaluation import evaluate
 from composit.onnx.model import Model, ValueInfo, load
@@ -27,7 +29,7 @@ def main(words: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, purpose in (
         ("info", _info, "inputs, outputs, operators, operations, bytes and memory"),
-        ("export", _export, "the model in C++ or C, or as ONNX with fixed lengths"),
+        ("export", _export, "the model in C++ or C, or as ONNX or StableHLO with fixed lengths"),
         ("check", _check, "compares with ONNX Runtime on random inputs: difference and times"),
     ):
         command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
@@ -39,13 +41,15 @@ def main(words: list[str] | None = None) -> int:
         command.add_argument("--seed", type=int, default=0, help="of random inputs")
         command.set_defaults(run=run)
         if name == "export":
-            command.add_argument("--to", choices=("cpp", "c", "onnx"), default="cpp")
+            command.add_argument("--to", choices=("cpp", "c", "onnx", "stablehlo"), default="cpp")
             command.add_argument(
                 "--style", choices=("fast", "plain"), default=None,
                 help="of C++: fast, a project for threads and all instruction sets (the default), "
                 "or plain, as a person would write it; C is plain",
             )  # fmt: skip
-            command.add_argument("--out", required=True, help="the folder, or the file of ONNX")
+            command.add_argument(
+                "--out", required=True, help="the folder, or the file of ONNX or StableHLO"
+            )
             command.add_argument("--name", default="model", help="of the exported function")
         if name == "check":
             command.add_argument("--runs", type=int, default=20, help="whose fastest counts")
@@ -143,7 +147,7 @@ def _style(arguments: argparse.Namespace) -> str:
         return arguments.style or "fast"
     if arguments.to == "c" and arguments.style != "fast":
         return "plain"
-    if arguments.to == "onnx" and arguments.style is None:
+    if arguments.to in ("onnx", "stablehlo") and arguments.style is None:
         return ""
     required = "'plain'" if arguments.to == "c" else "No --style"
     raise value_error(f"--style: {arguments.style!r} is not for --to {arguments.to}. "
@@ -157,11 +161,17 @@ def _export(arguments: argparse.Namespace) -> int:
     model = load(arguments.model)
     values = list(_inputs(model, arguments).values())
     progress()
-    if arguments.to == "onnx":
+    if arguments.to in ("onnx", "stablehlo"):
         progress()
-        names = [value.name for value in model.inputs]
-        outputs = [value.name for value in model.outputs]
-        save(arguments.out, model, *values, input_names=names, output_names=outputs)
+        names: dict[str, Any] = {
+            "input_names": [value.name for value in model.inputs],
+            "output_names": [value.name for value in model.outputs],
+        }
+        if arguments.to == "onnx":
+            save(arguments.out, model, *values, **names)
+        else:
+            content = mlir.text(model, *values, name=arguments.name, **names)
+            Path(arguments.out).write_text(content, encoding="utf-8")
         written = [os.path.basename(arguments.out)]
     else:
         compiled = model.compile(*values, name=arguments.name)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error
-from composit.evaluation import check_function
-from composit.numpy.creation import asarray
-from composit.structure import distinct_names_of, flatten, names_of
-
-_Named = list[tuple[str, LazyTensor]]
+from composit._core import value_error
+from composit._named_graphs import named_graph
 
 
 def save(
@@ -35,7 +30,7 @@ def save(
     NotImplementedError, with the line, for what ONNX has no operator for: complex numbers,
     factorisations of matrices, functions of users, or what the opset asked for does not have.
     ValueError for numbers of names that do not fit; OSError where the file cannot be written."""
-    outputs, inputs = _traced(source, examples, input_names, output_names)
+    outputs, inputs = named_graph("onnx.save", source, examples, input_names, output_names)
     _core.onnx.save(os.fspath(path), outputs, inputs, _checked(opset))
 
 
@@ -47,7 +42,7 @@ def model_bytes(
     output_names: Sequence[str] | None = None,
 ) -> bytes:
     """The bytes that `save` writes into a file."""
-    outputs, inputs = _traced(source, examples, input_names, output_names)
+    outputs, inputs = named_graph("onnx.save", source, examples, input_names, output_names)
     return _core.onnx.model_bytes(outputs, inputs, _checked(opset))
 
 
@@ -57,50 +52,3 @@ def _checked(opset: int | None) -> int:
     if isinstance(opset, bool) or not isinstance(opset, int) or opset < 18:
         raise value_error(f"onnx.save: opset is {opset!r}. An integer from 18 on is required.")
     return opset
-
-
-def _traced(
-    source: Any,
-    examples: tuple[Any, ...],
-    input_names: Sequence[str] | None,
-    output_names: Sequence[str] | None,
-) -> tuple[_Named, _Named]:
-    inputs: _Named = []
-    if callable(source) and not isinstance(source, LazyTensor):
-        check_function("onnx.save", source)
-        leaves, rebuild = flatten(examples)
-        names = _given("input", input_names, _parameters(source, examples), len(leaves))
-        arrays = [asarray(leaf) for leaf in leaves]
-        inputs = [
-            (name, _core.input(name, array.dtype, tuple(array.shape)))
-            for name, array in zip(names, arrays)
-        ]
-        result = source(*rebuild([tensor for _, tensor in inputs]))
-    elif examples:
-        raise type_error("onnx.save: examples are given for tensors. A function is required.")
-    else:
-        result = source
-    tensors, _ = flatten(result)
-    names = _given("output", output_names, distinct_names_of(result), len(tensors))
-    return [(name, asarray(each)) for name, each in zip(names, tensors)], inputs
-
-
-def _parameters(function: Callable[..., Any], examples: tuple[Any, ...]) -> list[str]:
-    """The name of each leaf of the examples: the parameter's, then the way to the leaf."""
-    try:
-        parameters = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        parameters = []
-    named = dict(zip(parameters, examples))
-    rest = {f"x{place}": each for place, each in enumerate(examples[len(named) :])}
-    return names_of({**named, **rest})
-
-
-def _given(kind: str, given: Sequence[str] | None, found: list[str], count: int) -> list[str]:
-    names = found if given is None else list(given)
-    if len(names) != count:
-        raise value_error(
-            f"onnx.save: {len(names)} {kind} names are given for {count} {kind}s. One for each is "
-            "required."
-        )
-    return [name or f"{kind}_{place}" for place, name in enumerate(names)]

@@ -105,6 +105,15 @@ def test_check(model, capsys):
     assert commands.main(["check", model, "--runs", "1", "--tolerance", "-1"]) == 1
 
 
+def test_export_of_stablehlo(model, tmp_path, capsys):
+    path = tmp_path / "digits.mlir"
+    words = ["export", model, "--to", "stablehlo", "--out", str(path), "--shape", "x=2,4"]
+    assert commands.main([*words, "--name", "digits"]) == 0
+    assert capsys.readouterr().out == "digits.mlir\n"
+    text = path.read_text()
+    assert "module @digits" in text and "@main(%x: tensor<2x4xf32>) -> tensor<2x3xf32>" in text
+
+
 @pytest.mark.parametrize(
     "words, text",
     [
