@@ -160,9 +160,8 @@ bool declare_before(Lines& out, const PrintedLine& line) {
     for (size_t i = out.size(); i-- > 0 && out[i].indent >= line.indent;) {
         // Another variable of that name lives in between.
         const bool is_of_other =
-            std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-                return has_word(out[i].text, name);
-            });
+            std::any_of(names.begin(), names.end(),
+                        [&](const std::string& name) { return has_word(out[i].text, name); });
         if (is_of_other) return false;
         if (out[i].indent != line.indent) continue;
         const std::string_view other = declared_type(out[i].text);
