@@ -89,15 +89,15 @@ template <class T>
 struct Same {
     using type = T;
 };
-template <class T, int64_t n>
+template <class T>
 inline __attribute__((always_inline)) void set_elements(
-        T* x, const typename Same<T>::type (&values)[n]) {
-    for (int64_t i = 0; i < n; ++i) x[i] = values[i];
+        T* x, std::initializer_list<typename Same<T>::type> values) {
+    for (const T value : values) *x++ = value;
 }
-template <class T, int64_t n>
+template <class T>
 inline __attribute__((always_inline)) void add_elements(
-        T* x, const typename Same<T>::type (&values)[n]) {
-    for (int64_t i = 0; i < n; ++i) x[i] += values[i];
+        T* x, std::initializer_list<typename Same<T>::type> values) {
+    for (const T value : values) *x++ += value;
 }
 
 )";

@@ -156,7 +156,13 @@ bool declare_before(Lines& out, const PrintedLine& line) {
     if (!makes_room(line.text)) return false;
     const auto words = words_of_sizes(line.text);
     if (!words) return false;
+    const std::vector<std::string> names = names_declared(line.text);
     for (size_t i = out.size(); i-- > 0 && out[i].indent >= line.indent;) {
+        // Another variable of that name lives in between.
+        const bool is_of_other =
+            std::any_of(names.begin(), names.end(),
+                        [&](const std::string& name) { return has_word(out[i].text, name); });
+        if (is_of_other) return false;
         if (out[i].indent != line.indent) continue;
         const std::string_view other = declared_type(out[i].text);
         const bool knows_all =

@@ -147,7 +147,8 @@ class Gatherer {
             const Block one{statement};
             if (mentions_in(p_, one).contains(variable)) {
                 const std::optional<Received> second = received_by(statement);
-                if (!second || statement.variable != variable) return false;
+                if (!second || statement.variable != variable || are_of_calls(from, statement))
+                    return false;
                 const Expr value = statement.values[0];
                 if (first) {
                     statement.values[0] = sum_of(value.operand(0), *first, *second);
@@ -163,6 +164,12 @@ class Gatherer {
             if (jumps(one) || reads_any(read, assignments_in(one))) return false;
         }
         return false;
+    }
+
+    // Whether they are of two calls of one function, each of which is to keep its own.
+    static bool are_of_calls(const Statement& one, const Statement& other) {
+        const InlinedCall *first = one.line.call.get(), *second = other.line.call.get();
+        return first && second && first != second && first->name == second->name;
     }
 
     // What v = v + b and v = v - b add to v, or take from it.
@@ -196,6 +203,7 @@ class Gatherer {
         for (size_t k = place + 1; k < block.size(); ++k) {
             Statement& statement = block[k];
             const bool adds = statement.kind == Kind::add && statement.array == from.array;
+            if (adds && are_of_calls(from, statement)) return false;
             if (adds && statement.index.size() == from.index.size() &&
                 scalar::structurally_equal(statement.index, from.index)) {
                 if (from.kind != Kind::store || !is_structural_zero(from))

@@ -110,10 +110,23 @@ class KnownAssertions {
 
     bool is_known(const Statement& statement) {
         const std::vector<Expr> holds = in_symbols(statement.values);
+        if (always_holds(holds[0])) return true;
         for (const Fact& known : known_)
             if (are_equal_lists({known.holds}, holds) && run_here(known.within)) return true;
         known_.push_back({holds[0], {}});
         return false;
+    }
+
+    // i == i, and i >= j | j > i, of integers.
+    static bool always_holds(const Expr& value) {
+        if (value.operands().size() != 2) return false;
+        const Expr &one = value.operand(0), &other = value.operand(1);
+        if (value.op() == Op::equal)
+            return one.dtype() == DType::int64 && are_equal_lists({one}, {other});
+        return value.op() == Op::bit_or && one.op() == Op::greater_equal &&
+               other.op() == Op::greater && one.operand(0).dtype() == DType::int64 &&
+               are_equal_lists({one.operand(0), one.operand(1)},
+                               {other.operand(1), other.operand(0)});
     }
 
     // Whether loops with these counters stand around.

@@ -252,6 +252,15 @@ std::optional<Range> range_of(const Statement& loop) {
     return Range{counter, bound, one_more(from)};
 }
 
+Expr minus(const Expr& a, const Expr& b) {
+    if (b.op() != Op::constant) return a - b;
+    const auto bits = [](const Expr& x) { return static_cast<uint64_t>(x.bits()[0]); };
+    if (bits(b) == 0) return a;
+    if (a.op() == Op::constant) return integer(static_cast<int64_t>(bits(a) - bits(b)));
+    const uint64_t opposite = uint64_t(0) - bits(b);
+    return static_cast<int64_t>(opposite) > 0 ? a + integer(static_cast<int64_t>(opposite)) : a - b;
+}
+
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin) {
     const Expr here = procedure.variable(static_cast<size_t>(count.counter));
     if (count.step == 1) return minus(here, begin);
@@ -274,7 +283,11 @@ bool is_extent_parameter(const Procedure& procedure, const Expr& value) {
 Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin) {
     const bool is_up = count.step > 0;
     const int64_t step = is_up ? count.step : -count.step;
-    const Expr distance = is_up ? minus(count.end, begin) : begin - count.end;
+    const Expr distance = is_up ? minus(count.end, begin) : minus(begin, count.end);
+    if (distance.op() == Op::constant) {
+        const auto all = static_cast<int64_t>(distance.bits()[0]);
+        return integer(all > 0 ? (all - 1) / step + 1 : 0);
+    }
     const bool is_extent = is_integer_constant(begin, 0) && is_up &&
                            count.end.op() == Op::argument &&
                            is_extent_parameter(procedure, count.end);

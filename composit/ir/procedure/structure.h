@@ -23,7 +23,7 @@ inline bool is_positive_zero(const Expr& x) {
 inline bool is_variable(const Expr& x, int variable) {
     return x.op() == scalar::Op::argument && x.index() == variable;
 }
-inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
+Expr minus(const Expr& a, const Expr& b);
 
 // x + 1 and x - 1, in short: of n - 1 and 0, n and -1.
 Expr one_more(const Expr& x);

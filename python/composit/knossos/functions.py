@@ -103,7 +103,7 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
 
 def is_elementwise(function: Any) -> bool:
     """Of numbers, or of arrays element by element: a ufunc of numpy or of composit.numpy."""
-    return isinstance(function, (np.ufunc, Ufunc)) or function is np.where
+    return isinstance(function, (np.ufunc, Ufunc)) or function in (np.where, np.round, np.around)
 
 
 def clipped(operators: Operators, arguments: list[Any]) -> Any:
@@ -215,6 +215,11 @@ def _of_math(operators: Operators, function: Any, arguments: list[Any]) -> Any:
 
 
 def _of_numpy(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    if function in (np.round, np.around):
+        count(function, arguments, 1)
+        if kind_of(arguments[0]) != "float":
+            return arguments[0]
+        function = np.rint
     row = _core.scalar.find_row(function.__name__)
     if row is None:
         raise LookupError

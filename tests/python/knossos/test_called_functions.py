@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 
+import audited_numerics
 import numpy as np
 import pytest
 import written
@@ -140,6 +141,15 @@ def test_a_helper_that_is_called_again_is_a_function():
     assert len(re.findall(r"^\w+ turned\(", source, re.MULTILINE)) == 1, source
     assert source.count("turned(") >= 3, source
     assert re.search(r"turned_vjp\(", source), source
+
+
+def test_each_call_adds_its_own_to_a_gradient():
+    """What a helper reads beside its arguments gets a part of each call, in that call: else all
+    that this takes would be handed out of it."""
+    source = knossos.register(audited_numerics.pendulum).vjp.procedure().source
+    calls = re.findall(r"^ +dlength = f_vjp\((.*?)\);", source, re.MULTILINE | re.DOTALL)
+    assert len(calls) == 4 and all("dlength" in each for each in calls), source
+    assert all(each.count(",") < 8 for each in calls), calls
 
 
 def test_neighbouring_elements_are_set_at_once():

@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 
+import audited_numerics
 import lengths
 import numpy as np
 import pytest
@@ -121,6 +122,12 @@ def test_how_many_share_an_extremum_is_part_of_its_call():
     last = source[source.rindex(" max(") :]
     assert last.startswith(" max(s, extremum, score.data(), equal"), last
     assert "max_vjp(" in last.splitlines()[1], last
+
+
+def test_loops_between_literals_run_a_known_number_of_times():
+    source = derivative(audited_numerics.ewald)
+    assert "ull" not in source and "phase(5 * 5 * n_)" in source, source
+    assert "double k[5 * 5 * 3];" in source and "(ky + 2) * 15" in source, source
 
 
 def test_rows_are_logged_at_once():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from composit.knossos import functions
+from composit.knossos.library import LIBRARY
 from composit.knossos.translator.accumulations import Accumulations
 from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.code import Code
@@ -24,7 +25,8 @@ _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
 _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
             "dot": np.dot, "copy": np.copy, "transpose": np.transpose, "cumsum": np.cumsum,
             "argmax": np.argmax, "argmin": np.argmin, "std": np.std, "var": np.var,
-            "cumprod": np.cumprod}  # fmt: skip
+            "cumprod": np.cumprod, "any": np.any, "all": np.all, "clip": np.clip,
+            "round": np.round, "diagonal": np.diagonal}  # fmt: skip
 # What tensors of torch have in place of attributes.
 _ATTRIBUTES = {"size": "shape", "dim": "ndim", "numel": "size"}
 
@@ -62,6 +64,8 @@ class ArrayCalls:
             return made[arguments[0]] if arguments else made
         if name not in _METHODS and (function := elementwise(name)) is not None:
             return self.call(function, [array, *arguments], named)
+        if name not in _METHODS and found_in(LIBRARY, getattr(np, name, None)) is not None:
+            raise Mismatch(f"arrays have no method {name} here", f"Write np.{name}(…).")
         if name not in _METHODS:
             known = ", ".join(sorted([*_METHODS, "astype"]))
             raise Mismatch(f"arrays have no method {name} here", f"{known} are known.")

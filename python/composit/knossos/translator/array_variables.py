@@ -74,7 +74,7 @@ class ArrayVariables:
         else:
             stored = known.stored
             self.integers.require_shape(stored.shape, value.shape)
-            if stored.number in value.elsewhere:
+            if value.needs_others(stored.number):
                 value = self.storage.copied(value)
             self.sharing.overwritten(stored.number)
         is_again = known is not None and known.block is not self.code.out

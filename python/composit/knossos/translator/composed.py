@@ -1,5 +1,5 @@
 """NumPy's functions that are made of others: std and var, concatenate and stack, flip, roll,
-inner."""
+inner, diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.reductions import Reductions
 from composit.knossos.translator.slices import Slices
 from composit.knossos.translator.storage import Storage
+from composit.knossos.translator.terms import same
 from composit.knossos.values import KINDS, Mismatch, Operators, is_number, kind_of
 
 
@@ -42,6 +43,8 @@ class Composed:
             **self.joins, np.var: self._variance, np.std: self._deviation,
             np.flip: self._flipped, np.roll: self._rolled,
             np.inner: self._inner, np.vdot: self._inner,
+            np.diag: self._diagonal_or_matrix, np.diagonal: self._diagonal,
+            np.tril: self._lower, np.triu: self._upper,
         }  # fmt: skip
 
     def call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
@@ -175,3 +178,54 @@ class Composed:
             if not isinstance(each, Array) or len(each.shape) != 1:
                 raise Mismatch("an inner product of others than vectors", "Write a @ b, or a loop.")
         return self.reductions.product(a, b)
+
+    def _diagonal(self, a: Any, offset: Any = 0) -> Array:
+        """That of a matrix, or one beside it."""
+        self._check_matrix(a, offset)
+        rows, columns = a.shape
+        down, right = max(-offset, 0), max(offset, 0)
+        rows, columns = (self.integers.extent(self.integers.moved(extent, -by))
+                         for extent, by in ((rows, down), (columns, right)))  # fmt: skip
+        is_square = same(rows, columns)
+        extent = rows if is_square else functions.call(self.operators, min, [rows, columns])
+
+        def at(indices: Index) -> Any:
+            return a.at([self.integers.along(indices[0], by, 1) for by in (down, right)])
+
+        return Array(a.kind, (self.integers.extent(extent),), at, a.reads, parts_of=a.parts_of)
+
+    def _diagonal_or_matrix(self, v: Any, k: Any = 0) -> Array:
+        """np.diag: of a vector, the matrix that has it on its diagonal."""
+        if len(v.shape) != 1:
+            return self._diagonal(v, k)
+        matrix = Array(v.kind, (*v.shape, *v.shape), lambda at: v.at(at[:1]), v.reads)
+        if type(k) is not int or k != 0:
+            raise Mismatch("a matrix with a vector beside its diagonal", "Write a loop.")
+        return self._where("==", matrix, 0)
+
+    def _lower(self, m: Any, k: Any = 0) -> Array:
+        self._check_matrix(m, k)
+        return self._where("<=", m, k)
+
+    def _upper(self, m: Any, k: Any = 0) -> Array:
+        self._check_matrix(m, k)
+        return self._where(">=", m, k)
+
+    def _check_matrix(self, matrix: Array, offset: Any) -> None:
+        if len(matrix.shape) != 2 or type(offset) is not int:
+            raise Mismatch("a diagonal of something else", "A matrix and a literal integer are "
+                           "required.")  # fmt: skip
+
+    def _where(self, symbol: str, matrix: Array, offset: int) -> Array:
+        """A matrix whose elements are 0 but where the column compares so with the row and an
+        offset."""
+        operators, none = self.operators, {"float": 0.0, "int": 0, "bool": False}[matrix.kind]
+
+        def at(indices: Index) -> Any:
+            row, column = indices
+            holds = operators.compare(symbol, column, self.integers.along(row, offset, 1))
+            if isinstance(holds, bool):
+                return matrix.at(indices) if holds else none
+            return operators.select(holds, matrix.at(indices), none)
+
+        return Array(matrix.kind, matrix.shape, at, matrix.reads)

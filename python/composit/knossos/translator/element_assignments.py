@@ -9,7 +9,7 @@ from typing import Any
 from composit._core.procedure import Statement
 from composit.knossos.source import shown
 from composit.knossos.translator.arithmetic import Arithmetic
-from composit.knossos.translator.arrays import Array, Stored
+from composit.knossos.translator.arrays import Array, Line, Stored
 from composit.knossos.translator.call_stack import CallStack
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.elements import Elements
@@ -53,7 +53,9 @@ class ElementAssignments:
             self._assign_each(stored, given, element, value)
             return
         if isinstance(value, Array):
-            if stored.number in value.reads:
+            lines = [each for each in element.elsewhere if isinstance(each, Line)]
+            reads = stored.number in value.reads
+            if value.needs_others(stored.number, lines[0]) if lines else reads:
                 value = self.storage.copied(value)
             values = self.elements.elementwise(lambda x: x, [value])
             self.integers.require_shape(element.shape, values.shape)
@@ -120,7 +122,7 @@ class ElementAssignments:
             raise Mismatch(f"an array of {len(value.shape)} axes for {len(stored.shape)}",
                            "As many axes are required.")  # fmt: skip
         self.integers.require_shape(stored.shape, value.shape)
-        if stored.number in value.elsewhere:
+        if value.needs_others(stored.number):
             value = self.storage.copied(value)
         self.storage.nest(stored.shape, lambda at: self.storage.store(stored, at, value.at(at)))
         self.stack.has_changed(stored)

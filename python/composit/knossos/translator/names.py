@@ -33,7 +33,10 @@ class Names:
 
     def of_constant(self, node: ast.Constant) -> Any:
         if not is_number(node.value):
-            self.scope.refuse(node, f"{node.value!r} is no number", "Kernels compute with numbers.")
+            instead = "Kernels compute with numbers."
+            if node.value is None:
+                instead = "Assign a number, such as 0.0, until there is another one."
+            self.scope.refuse(node, f"{node.value!r} is no number", instead)
         return node.value
 
     def of_name(self, node: ast.Name) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from composit.knossos.translator.arrays import Array, Index
+from composit.knossos.translator.arrays import Array, Index, Line, Stored
 from composit.knossos.translator.code import Code
 from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.terms import linear, same
@@ -68,7 +68,9 @@ class Slices:
         lists = array.is_list - (not is_slice) if array.is_list else 0
         is_own = lists and len(array.shape) == 1
         parts_of = frozenset[int]() if is_own else array.parts_of
-        return Array(array.kind, tuple(shape), at, array.reads, lists, parts_of=parts_of)
+        line = _line_of(array, fixed)
+        return Array(array.kind, tuple(shape), at, array.reads, lists, parts_of=parts_of,
+                     elsewhere=None if line is None else frozenset([line]))  # fmt: skip
 
     def _sliced(self, index: slice, extent: Any) -> tuple[Any, int, Any]:
         """The first index, the step, and how many elements. Where the extent is no literal the
@@ -162,6 +164,16 @@ class Slices:
         return self.integers.is_natural(lower) and self.integers.is_within(
             self.integers.moved(lower, -1), upper
         )
+
+
+def _line_of(array: Array, fixed: list[Any]) -> Line | None:
+    """The line that a part of a stored array is; None: it is none."""
+    kept = [axis for axis, index in enumerate(fixed) if isinstance(index, tuple)]
+    has_new = any(index is NEW_AXIS for index in fixed)
+    if not isinstance(array, Stored) or has_new or len(kept) != 1:
+        return None
+    begin, step = fixed[kept[0]]
+    return Line(array.number, kept[0], int(begin), step) if is_number(begin) else None
 
 
 def _needed(bound: int, step: int) -> int:

@@ -151,6 +151,16 @@ TEST(Assertions, AreForgottenWithWhatTheyReadAndBehindBranchesAndJumps) {
               2u);
 }
 
+TEST(Assertions, ThatHoldWhateverTheIntegersAreAreNone) {
+    const Expr zero = integer(0);
+    const auto equal = [](const Expr& a, const Expr& b) {
+        return expect(Expr::make(scalar::Op::equal, {a, b}));
+    };
+    const Block block = {equal(var(3), var(3)), expect((zero >= var(3)) | (var(3) > zero)),
+                         equal(var(3), var(4)), expect((zero >= var(3)) | (var(4) > zero))};
+    EXPECT_EQ(assertions_in(without_known_assertions(of(block))), 2u);
+}
+
 TEST(Assertions, OfNestedLoopsOfOneRangeAreTwo) {
     const Statement inner = loop(7, var(3), {expect(var(7) < var(5))});
     const Statement outer = loop(6, var(3), {inner, expect(var(6) < var(5))});
