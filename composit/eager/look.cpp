@@ -6,13 +6,15 @@
 #include "composit/runtime/backend.h"
 
 #include <new>
+#include <unordered_set>
 
 namespace composit::eager {
 namespace {
 
 // As many cells as a step of a program may leave behind. Each look takes so many more of a longer
-// list.
-constexpr size_t most_pending = 256;
+// list; of one that computes a long graph, one for so many nodes, as the losses of all steps of a
+// loop that are looked at in the end: each look would plan the graph anew.
+constexpr size_t most_pending = 256, nodes_of_pending = 4;
 
 // False where it fails.
 template <class Compute>
@@ -58,9 +60,35 @@ std::vector<Array> values_known(const std::vector<Tensor>& tensors) {
     return values;
 }
 
+// How many nodes have to be computed for them.
+size_t count_unknown(const std::vector<Tensor>& tensors) {
+    std::unordered_set<const ir::Node*> met;
+    std::vector<const ir::Node*> open;
+    const auto meet = [&](const Tensor& tensor) {
+        const ir::Node& node = tensor.node();
+        if (!ir::is_constant(node) && !node.has_kept() && met.insert(&node).second)
+            open.push_back(&node);
+    };
+    for (const Tensor& tensor : tensors) meet(tensor);
+    while (!open.empty()) {
+        const ir::Node& node = *open.back();
+        open.pop_back();
+        for (const Tensor& operand : node.operands()) meet(operand);
+    }
+    return met.size();
+}
+
 // What live cells hold that nobody has looked at, and what a plan has to compute for it.
 struct Beside {
-    std::vector<Tensor> held = pending().take(most_pending), wanted = wanted_for(held);
+    explicit Beside(const std::vector<Tensor>& looked) : held(pending().take(most_pending)) {
+        if (held.size() == most_pending) {
+            const std::vector<Tensor> more =
+                pending().take(count_unknown(looked) / nodes_of_pending);
+            held.insert(held.end(), more.begin(), more.end());
+        }
+        wanted = wanted_for(held);
+    }
+    std::vector<Tensor> held, wanted;
 
     // Once that is computed: small ones are, too, so that what is made of them is known at once.
     void compute_small_ones() const {
@@ -80,7 +108,7 @@ void try_look(const Tensor& tensor, const execute::Options& options) {
 }
 
 void settle(const execute::Options& options) {
-    const Beside beside;
+    const Beside beside({});
     if (!beside.wanted.empty() && !is_evaluated(beside.wanted, options))
         evaluate_each(beside.wanted, options);
     beside.compute_small_ones();
@@ -89,7 +117,7 @@ void settle(const execute::Options& options) {
 Array look_once(const Tensor& tensor, const execute::Options& options) {
     const ir::ConstantArray value = known(tensor);
     if (value) return value.value();
-    std::vector<Tensor> all = Beside().wanted;
+    std::vector<Tensor> all = Beside({tensor}).wanted;
     if (all.empty()) return execute::evaluate({tensor}, options)[0];
     all.push_back(tensor);
     try {
@@ -109,7 +137,7 @@ Array look_once(const Tensor& tensor, const execute::Options& options) {
 std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options) {
     std::vector<Tensor> wanted = wanted_for(tensors);
     if (!wanted.empty()) {
-        const Beside beside;
+        const Beside beside(tensors);
         if (beside.wanted.empty() && wanted == tensors) {
             std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
             beside.compute_small_ones();

@@ -176,3 +176,25 @@ def test_elements_of_views_are_written_in_place():
         wide[0, 0] = 1
     with pytest.raises(ValueError, match="read-only"):
         cnp.broadcast_to(x[0], (2, 4))[0, 0] = 1
+
+
+def test_losses_of_a_loop_that_are_looked_at_in_the_end_take_few_plans():
+    """More than a look takes of what hangs about: those that its own graph passes come with it."""
+    x = np.random.RandomState(0).standard_normal((9, 4))
+
+    def losses(n):
+        w, found = n.ones(4), []
+        for _ in range(1500):
+            errors = x @ w - 1
+            found.append(n.mean(errors * errors))
+            w = w - 0.01 * (errors @ x)
+        return w, found
+
+    w, found = losses(cnp)
+    expected_w, expected = losses(np)
+
+    def look():
+        np.testing.assert_allclose(w, expected_w, rtol=1e-12)
+        np.testing.assert_allclose([float(loss) for loss in found], expected, rtol=1e-12)
+
+    assert misses(look) <= 2
