@@ -16,6 +16,7 @@
 #include "composit/aten/ldl.h"
 #include "composit/aten/linalg.h"
 #include "composit/aten/line_search.h"
+#include "composit/aten/loss_scaling.h"
 #include "composit/aten/losses.h"
 #include "composit/aten/masked.h"
 #include "composit/aten/modules.h"

@@ -10,6 +10,10 @@
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
 namespace composit::aten {
 namespace {
 
@@ -76,6 +80,46 @@ std::optional<Mismatch> mismatch(const Tensor& actual, const Tensor& expected, d
     greatest(absolute, found.absolute, found.absolute_at);
     greatest(relative, found.relative, found.relative_at);
     return found;
+}
+
+std::string text_of(const Mismatch& found, const Number& rtol, const Number& atol,
+                    std::string_view name) {
+    const bool is_exact = rtol.value() == 0 && atol.value() == 0;
+    const double share = 100.0 * static_cast<double>(found.count) / static_cast<double>(found.size);
+    std::array<char, 32> percent{};
+    std::snprintf(percent.data(), percent.size(), "%.1f%%", share);
+    std::string made = text(name, " are not ", is_exact ? "equal" : "close",
+                            "!\n\nMismatched elements: ", found.count, " / ", found.size, " (",
+                            percent.data(), ")");
+    const auto add = [&](std::string_view kind, const Tensor& difference, const Shape& at,
+                         const Number& allowed) {
+        const bool is_whole = !ir::is_inexact(difference.dtype());
+        const std::string value = is_whole ? std::to_string(integer_of(difference))
+                                           : text_of(Number(Number(difference).value()));
+        made += text("\nGreatest ", kind, " difference: ", value, " at index ", at);
+        if (!is_exact) made += text(" (up to ", text_of(allowed), " allowed)");
+    };
+    add("absolute", found.absolute, found.absolute_at, atol);
+    add("relative", found.relative, found.relative_at, rtol);
+    return made;
+}
+
+Tolerances close_tolerances(const std::vector<DType>& dtypes) {
+    Tolerances largest;
+    for (const DType dtype : dtypes) {
+        Tolerances own;
+        switch (dtype) {
+            case DType::float16: own = {1e-3, 1e-5}; break;
+            case DType::bfloat16: own = {1.6e-2, 1e-5}; break;
+            case DType::float32:
+            case DType::complex64: own = {1.3e-6, 1e-5}; break;
+            case DType::float64:
+            case DType::complex128: own = {1e-7, 1e-7}; break;
+            default: break;
+        }
+        largest = {std::max(largest.rtol, own.rtol), std::max(largest.atol, own.atol)};
+    }
+    return largest;
 }
 
 }  // namespace composit::aten

@@ -3,10 +3,14 @@
 //   if (const auto found = mismatch(actual, expected, 1.3e-6, 1e-5)) … found->count of found->size
 #pragma once
 
+#include "composit/aten/number.h"
 #include "composit/numpy/operand.h"
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace composit::aten {
 
@@ -32,5 +36,17 @@ struct Mismatch {
 // NotSupported under placeholders.
 [[nodiscard]] std::optional<Mismatch> mismatch(const Tensor& actual, const Tensor& expected,
                                                double rtol, double atol, bool equal_nan = false);
+
+// What assert_close says of them: how many elements differ, and the greatest differences with what
+// is allowed.
+[[nodiscard]] std::string text_of(const Mismatch& mismatch, const Number& rtol, const Number& atol,
+                                  std::string_view name = "Tensor-likes");
+
+// The tolerances of values of dtypes, the larger ones where these differ: 0 of booleans and
+// integers.
+struct Tolerances {
+    double rtol = 0, atol = 0;
+};
+[[nodiscard]] Tolerances close_tolerances(const std::vector<ir::DType>& dtypes);
 
 }  // namespace composit::aten

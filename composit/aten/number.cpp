@@ -9,10 +9,25 @@
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <string>
 
 namespace composit::aten {
 namespace {
+
+// The shortest digits that mean the number, with an exponent where Python writes one.
+std::string python_text(double value) {
+    const double size = std::abs(value);
+    if (!std::isfinite(value) || (size != 0 && (size < 1e-4 || size >= 1e16)))
+        return number_text(value);
+    std::array<char, 64> made{};
+    const auto end =
+        std::to_chars(made.data(), made.data() + made.size(), value, std::chars_format::fixed);
+    const std::string text(made.data(), end.ptr);
+    return text.find('.') == text.npos ? text + ".0" : text;
+}
 
 template <class Function>
 Number combined(const Number& a, const Number& b, const Function& function) {
@@ -51,7 +66,7 @@ Number power(const Number& base, double exponent) {
 std::string text_of(const Number& number) {
     user_check(number.is_known(), "text_of: a tensor is given. A known number is required.");
     if (number.is_whole()) return std::to_string(static_cast<int64_t>(number.value()));
-    return number_text(number.value());
+    return python_text(number.value());
 }
 
 }  // namespace composit::aten

@@ -1,20 +1,82 @@
 // composit/exporters/cpp_project/export.h, composit/base/whole_file.h and mapped_file.h.
 #include "composit/exporters/cpp_project/export.h"
 
+#include "arguments.h"
 #include "bindings.h"
 #include "casters.h"
+#include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
 #include "composit/exporters/plain/plain.h"
 #include "location.h"
+#include "shown.h"
+#include "values.h"
 
 #include <nanobind/stl/pair.h>
 
 namespace composit::python {
+namespace {
+
+bool is_count(nb::handle value) {
+    if (!PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) return false;
+    static const auto* const zero = new nb::int_(0);
+    const int is_negative = PyObject_RichCompareBool(value.ptr(), zero->ptr(), Py_LT);
+    if (is_negative < 0) throw nb::python_error();
+    return is_negative == 0;
+}
+
+// Places of arguments, each once: of one, or of a list or tuple of them.
+nb::tuple donated_places(nb::handle donate) {
+    const bool is_several = PyList_Check(donate.ptr()) || PyTuple_Check(donate.ptr());
+    const nb::tuple given =
+        is_several ? nb::tuple(nb::list{nb::borrow(donate)}) : nb::make_tuple(donate);
+    nb::list places;
+    for (nb::handle place : given) {
+        user_check(is_count(place), "compile: donate is ",
+                   Shown{is_several ? nb::handle(given) : place},
+                   ". Places of arguments, integers from 0, are required.");
+        if (PySequence_Contains(places.ptr(), place.ptr()) == 0) places.append(place);
+    }
+    return nb::tuple(places);
+}
+
+void check_limits(nb::handle most_bytes, nb::handle most_nodes) {
+    const auto check = [](const char* what, nb::handle most) {
+        user_check(is_count(most), "compile: most_", what, " is ", Shown{most}, ". A number of ",
+                   what, " from 0 is required.");
+    };
+    check("bytes", most_bytes);
+    check("nodes", most_nodes);
+}
+
+// The functions' programs, of which there is a sequence of objects of class `kind`.
+nb::list cores_to_export(nb::handle path, nb::handle name, nb::handle functions, nb::handle kind) {
+    const bool is_path = PyUnicode_Check(path.ptr()) || has_attribute(path, "__fspath__");
+    if (!is_path) refuse_argument(path, "A path");
+    if (!PySequence_Check(functions.ptr()))
+        refuse_argument(functions, "A sequence of functions made by composit.compile");
+    nb::list cores;
+    for (nb::handle function : functions)
+        user_check<TypeError>(nb::isinstance(function, kind), "export: ", Shown{function},
+                              " is not a function made by composit.compile, which is required.");
+    user_check<TypeError>(PyUnicode_Check(name.ptr()), "export: ", Shown{name},
+                          " is not a name, which is required.");
+    for (nb::handle function : functions) cores.append(nb::object(function.attr("core")));
+    return cores;
+}
+
+}  // namespace
 
 void bind_export(nb::module_& module) {
     using namespace nb::literals;
+    module.def("donated_places", donated_places, "donate"_a.none(),
+               "Places of arguments, each once. ValueError for what are none.");
+    module.def("check_limits", check_limits, "most_bytes"_a.none(), "most_nodes"_a.none(),
+               "ValueError for limits of compile that are no counts.");
+    module.def("cores_to_export", cores_to_export, "path"_a.none(), "name"_a.none(),
+               "functions"_a.none(), "kind"_a,
+               "The functions' programs. TypeError for what export cannot take.");
     module.def(
         "export_cpp_project",
         [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,

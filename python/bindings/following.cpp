@@ -381,9 +381,9 @@ bool is_recorded_here() {
     return PyThread_get_thread_ident() == world().owner && world().is_ready();
 }
 
-nb::object pattern_of_step(nb::handle optimizer, nb::handle defaults, nb::handle line,
-                           const nb::tuple& checks, nb::handle state) {
-    return nb::type<Pattern>()(optimizer, false, defaults, line, checks, nb::dict(), state);
+nb::object pattern_of(nb::handle function, bool is_recording, nb::handle defaults, nb::handle line,
+                      const nb::tuple& checks, const nb::dict& named, nb::handle state) {
+    return nb::type<Pattern>()(function, is_recording, defaults, line, checks, named, state);
 }
 
 nb::object results_of_state(nb::handle trace, nb::handle state, int64_t first, nb::handle source) {

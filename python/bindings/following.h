@@ -35,11 +35,11 @@ bool is_recorded_here();
 // The state after an optimiser's step that is known at this point of the trace, which its operands
 // are entered into; None where it is not. `optimizer` is the class.
 nanobind::object match_step(nanobind::handle optimizer, const nanobind::tuple& arguments);
-// What such a step is recognised by: `checks` of its arguments, under the default dtype, at the
-// line of that number. `state` is the one after it.
-nanobind::object pattern_of_step(nanobind::handle optimizer, nanobind::handle defaults,
-                                 nanobind::handle line, const nanobind::tuple& checks,
-                                 nanobind::handle state);
+// What a call of a function, or a step of an optimiser's class, is recognised by: `checks` of its
+// arguments, under the default dtype, at the line of that number. `state` is the one after it.
+nanobind::object pattern_of(nanobind::handle function, bool is_recording, nanobind::handle defaults,
+                            nanobind::handle line, const nanobind::tuple& checks,
+                            const nanobind::dict& named, nanobind::handle state);
 // Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
 // the leaves at `numbers` are. The trace keeps what was there before.
 void write_step(nanobind::handle trace, const std::vector<nanobind::object>& values, size_t first,

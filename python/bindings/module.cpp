@@ -62,6 +62,8 @@ NB_MODULE(_core, module) {
     nb::module_ traces =
         module.def_submodule("traces", "Traces of composit.torch: keys, leaves, results.");
     bind_trace_keys(traces);
+    bind_trace_recording(traces);
+    bind_tape_gradients(module);
     bind_materializing(module);
     bind_writing(module);
     nb::module_ optimizers =

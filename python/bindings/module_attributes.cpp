@@ -67,8 +67,28 @@ void forget_persistence(nb::handle own, nb::handle name) {
     if (names && PySet_Discard(names, name.ptr()) < 0) throw nb::python_error();
 }
 
+bool is_of_class(nb::handle value, const char* provided_class) {
+    const nb::object of = provided(provided_class);
+    return PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(of.ptr()));
+}
+
+bool is_parameter(nb::handle value) {
+    return is_tensor_of_torch(value) && is_of_class(value, "torch_parameter");
+}
+bool is_buffer(nb::handle value) {
+    return is_tensor_of_torch(value) && is_of_class(value, "torch_buffer");
+}
+// Classes of Python's own and tensors are quickly told to be none.
+bool may_be_module(nb::handle value) {
+    return (Py_TYPE(value.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) && !is_tensor_of_torch(value);
+}
+bool is_module(nb::handle value) {
+    return may_be_module(value) && is_of_class(value, "torch_module");
+}
+
 // The value, or the module of composit.torch that a module of PyTorch offers in its place.
 nb::object as_module(nb::handle value) {
+    if (!may_be_module(value) || is_of_class(value, "torch_module")) return nb::borrow(value);
     static PyObject* const name = PyUnicode_InternFromString("composit_module");
     nb::object offered =
         nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())), name));
@@ -134,21 +154,21 @@ void set_attribute(nb::handle self, nb::handle name, nb::handle given) {
     const nb::object own = own_attributes(self);
     const nb::object value = as_module(given);
     const nb::object text = nb::borrow(name);
-    if (PyObject_IsInstance(value.ptr(), provided("torch_parameter").ptr()) == 1) {
+    if (is_parameter(value)) {
         if (!group_of(own, parameters)) refuse_unprepared("parameters");
         make_free(own, text, parameters);
         self.attr("register_parameter")(text, value);
     } else if (has_item(group_of(own, parameters), text)) {
         check_kind(name, value, "parameter", "torch.nn.Parameter or None", value.is_none());
         set_in(group_of(own, parameters), text, value);
-    } else if (PyObject_IsInstance(value.ptr(), provided("torch_module").ptr()) == 1) {
+    } else if (is_module(value)) {
         if (!group_of(own, modules)) refuse_unprepared("module");
         make_free(own, text, modules);
         set_in(group_of(own, modules), text, value);
     } else if (has_item(group_of(own, modules), text)) {
         check_kind(name, value, "child module", "torch.nn.Module or None", value.is_none());
         set_in(group_of(own, modules), text, value);
-    } else if (PyObject_IsInstance(value.ptr(), provided("torch_buffer").ptr()) == 1) {
+    } else if (is_buffer(value)) {
         if (!group_of(own, buffers)) refuse_unprepared("buffer");
         make_free(own, text, buffers);
         self.attr("register_buffer")(text, value, nb::object(value.attr("persistent")));
@@ -190,7 +210,7 @@ void register_parameter(nb::handle self, nb::handle name, nb::handle value) {
     if (!held) refuse_unprepared("parameter");
     check_name(self, name, "parameter", held);
     if (!value.is_none()) {
-        const bool fits = PyObject_IsInstance(value.ptr(), provided("torch_parameter").ptr()) == 1;
+        const bool fits = is_parameter(value);
         user_check<TypeError>(fits, "cannot assign '", fits ? std::string() : named_type(value),
                               "' object to parameter '", Said{name},
                               "' (torch.nn.Parameter or None required)");
@@ -219,8 +239,7 @@ void register_buffer(nb::handle self, nb::handle name, nb::handle value, bool is
 
 void register_module(nb::handle self, nb::handle name, nb::handle given) {
     const nb::object value = as_module(given);
-    const bool fits =
-        value.is_none() || PyObject_IsInstance(value.ptr(), provided("torch_module").ptr()) == 1;
+    const bool fits = value.is_none() || is_module(value);
     user_check<TypeError>(fits, fits ? std::string() : named_type(value),
                           " is not a Module subclass");
     const nb::dict held = group_in(self, "_modules");
@@ -235,19 +254,36 @@ nb::str joined_path(nb::handle prefix, nb::handle name) {
     return nb::steal<nb::str>(PyUnicode_FromFormat("%U.%S", prefix.ptr(), name.ptr()));
 }
 
+// Whether a class says itself what is in its modules.
+bool names_modules_itself(nb::handle module) {
+    static PyObject* const name = PyUnicode_InternFromString("named_modules");
+    const nb::object own = nb::steal(PyObject_GetAttr(module.type().ptr(), name));
+    const nb::object usual = nb::steal(PyObject_GetAttr(provided("torch_module").ptr(), name));
+    if (!own.is_valid() || !usual.is_valid()) throw nb::python_error();
+    return !own.is(usual);
+}
+
 void collect_modules(nb::handle self, nb::object memo, nb::handle prefix, bool once,
                      nb::list& found) {
     const nb::object number = nb::steal(PyLong_FromVoidPtr(self.ptr()));
     const int is_known = PySequence_Contains(memo.ptr(), number.ptr());
     if (is_known < 0) throw nb::python_error();
     if (is_known) return;
-    if (once) memo.attr("add")(number);
+    if (once && PySet_Check(memo.ptr())) {
+        if (PySet_Add(memo.ptr(), number.ptr()) < 0) throw nb::python_error();
+    } else if (once) {
+        memo.attr("add")(number);
+    }
     found.append(nb::make_tuple(prefix, self));
     for (const auto& [name, child] : items_now(group_in(self, "_modules"))) {
         if (child.is_none()) continue;
-        // A class may say itself what is in it.
-        const nb::object inner = child.attr("named_modules")(memo, joined_path(prefix, name), once);
-        for (nb::handle each : inner) found.append(each);
+        const nb::str path = joined_path(prefix, name);
+        if (is_module(child) && !names_modules_itself(child)) {
+            collect_modules(child, memo, path, once, found);
+            continue;
+        }
+        for (nb::handle each : nb::object(child.attr("named_modules")(memo, path, once)))
+            found.append(each);
     }
 }
 
@@ -273,11 +309,13 @@ nb::list named_tensors(nb::handle self, const std::string& group, nb::handle pre
     std::unordered_set<PyObject*> seen;
     nb::list found;
     nb::list every;
-    if (recurse)
+    if (!recurse)
+        every.append(nb::make_tuple(prefix, self));
+    else if (!names_modules_itself(self))
+        collect_modules(self, nb::set(), prefix, true, every);
+    else
         for (nb::handle each : nb::object(self.attr("named_modules")(nb::arg("prefix") = prefix)))
             every.append(each);
-    else
-        every.append(nb::make_tuple(prefix, self));
     for (nb::handle each : every)
         for (const auto& [name, tensor] :
              items_now(nb::object(nb::object(each[1]).attr(group.c_str())))) {

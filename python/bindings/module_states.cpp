@@ -40,27 +40,35 @@ Items own_tensors(nb::handle module) {
     return found;
 }
 
-void save_own(nb::handle module, nb::object into, const std::string& prefix, bool keep_vars,
-              bool has_extra) {
-    for (const auto& [name, tensor] : own_tensors(module))
-        into[nb::str((prefix + text_in(name)).c_str())] =
-            keep_vars ? tensor : nb::object(tensor.attr("detach")());
-    if (has_extra) into[nb::str((prefix + extra_state).c_str())] = module.attr("get_extra_state")();
+nb::object joined(nb::handle a, nb::handle b) {
+    nb::object made = nb::steal(PyUnicode_Concat(a.ptr(), b.ptr()));
+    if (!made.is_valid()) throw nb::python_error();
+    return made;
 }
 
-nb::object save(nb::handle module, nb::object into, const std::string& prefix, bool keep_vars) {
+void save_own(nb::handle module, nb::object into, nb::str prefix, bool keep_vars, bool has_extra) {
+    for (const auto& [name, tensor] : own_tensors(module))
+        into[joined(prefix, name)] = keep_vars ? tensor : nb::object(tensor.attr("detach")());
+    if (has_extra) into[joined(prefix, nb::str(extra_state))] = module.attr("get_extra_state")();
+}
+
+nb::object save(nb::handle module, nb::object into, nb::str prefix, bool keep_vars) {
     nb::dict metadata;
     metadata["version"] = module.attr("_version");
-    const std::string place = prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1);
-    if (has_attribute(into, "_metadata"))
-        nb::object(into.attr("_metadata"))[nb::str(place.c_str())] = metadata;
+    if (has_attribute(into, "_metadata")) {
+        const Py_ssize_t length = PyUnicode_GetLength(prefix.ptr());
+        const nb::object place =
+            nb::steal(PyUnicode_Substring(prefix.ptr(), 0, length > 0 ? length - 1 : 0));
+        nb::object(into.attr("_metadata"))[place] = metadata;
+    }
     for (const auto& [number, hook] : items_now(group_in(module, "_state_dict_pre_hooks")))
         hook(module, prefix, keep_vars);
     module.attr("_save_to_state_dict")(into, prefix, keep_vars);
+    static PyObject* const point = PyUnicode_InternFromString(".");
     for (const auto& [name, child] : items_now(group_in(module, "_modules")))
         if (!child.is_none())
             child.attr("state_dict")(nb::arg("destination") = into,
-                                     nb::arg("prefix") = prefix + text_in(name) + ".",
+                                     nb::arg("prefix") = joined(joined(prefix, name), point),
                                      nb::arg("keep_vars") = keep_vars);
     for (const auto& [number, held] : items_now(group_in(module, "_state_dict_hooks"))) {
         const nb::object changed = nb::object(held[0])(module, into, prefix, metadata);

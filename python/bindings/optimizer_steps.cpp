@@ -308,7 +308,8 @@ nb::object known_step(nb::handle trace, nb::handle optimizer, const nb::tuple& a
         const nb::tuple checks =
             checks_of(trace, static_cast<int64_t>(known), arguments, nb::none()).first;
         from.attr("patterns")
-            .attr("append")(pattern_of_step(optimizer.type(), key[1], line, checks, made));
+            .attr("append")(
+                pattern_of(optimizer.type(), false, key[1], line, checks, nb::dict(), made));
     }
     return nb::none();
 }

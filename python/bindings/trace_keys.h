@@ -22,5 +22,7 @@ std::pair<nb::tuple, nb::dict> checks_of(nb::handle trace, int64_t known, nb::ha
                                          nb::handle named);
 
 void bind_trace_keys(nb::module_& module);
+void bind_trace_recording(nb::module_& module);  // trace_recording.cpp
+void bind_tape_gradients(nb::module_& module);   // tape_gradients.cpp
 
 }  // namespace composit::python

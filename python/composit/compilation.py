@@ -163,6 +163,12 @@ class CompiledFunction:
         """Compiles for arguments like these (now, if it has not been done)."""
         return self._specialised(examples, *self._signature(examples))
 
+    def _fix(self, examples: tuple[Any, ...]) -> None:
+        """Compiles for examples, if there are any: calls with other arguments are errors then."""
+        if examples:
+            self.specialise(*examples)
+            self._is_fixed = True
+
     def _specialised(
         self, examples: tuple[Any, ...], signature: Any, leaves: list[Any], rebuild: Any
     ) -> Specialisation:
@@ -459,33 +465,27 @@ def compile(
     ValueError: a name that no kernel, constant, tensor or source line has.
 
     `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
-    places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
-    if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
-        raise value_error(
-            f"compile: donate is {donate!r}. Places of arguments, integers from 0, are required."
-        )
-    for what, most in (("bytes", most_bytes), ("nodes", most_nodes)):
-        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise value_error(
-                f"compile: most_{what} is {most!r}. A number of {what} from 0 is required."
-            )
-    places = tuple(dict.fromkeys(places))
+    places = _core.donated_places(donate)
+    _core.check_limits(most_bytes, most_nodes)
     run_options = options(
         backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline, place
     )
     if f is None:
-        return lambda function: compile(
-            function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
+        return functools.partial(
+            compile, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
             most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device, place=place,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))
-    place = None if device is None else devices.full_name(device)
     compiled = CompiledFunction(
-        f, run_options, called, places, most_bytes, most_nodes, None if place == "cpu" else place
+        f, run_options, called, places, most_bytes, most_nodes, _device_asked_for(device)
     )
-    if examples:
-        compiled.specialise(*examples)
-        compiled._is_fixed = True
+    compiled._fix(examples)
     return compiled
+
+
+def _device_asked_for(device: Any) -> str | None:
+    """The full name of a device; None for the processor, and where none is given."""
+    place = "cpu" if device is None else devices.full_name(device)
+    return None if place == "cpu" else place

@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from composit._core import type_error
-from composit._mismatch import wrong
+import composit._core as _core
 from composit.compilation import CompiledFunction, export_cores
 
 
@@ -38,17 +37,5 @@ def export(
     called yet; NotImplementedError naming what cannot be exported; OSError when a file cannot be
     written.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(wrong(path, "A path"))
-    if not isinstance(functions, Sequence):
-        raise TypeError(wrong(functions, "A sequence of functions made by composit.compile"))
-    for function in functions:
-        if not isinstance(function, CompiledFunction):
-            raise type_error(
-                f"export: {function!r} is not a function made by composit.compile, "
-                "which is required."
-            )
-    if not isinstance(name, str):
-        raise type_error(f"export: {name!r} is not a name, which is required.")
-    cores = [function.core for function in functions]
+    cores = _core.cores_to_export(path, name, functions, CompiledFunction)
     return export_cores(cores, os.fspath(path), name, style, language, workspace, main_text)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 from composit._core import LazyScalar, LazyTensor, NotSupported, not_supported, with_location
 from composit.structure import changed
 
@@ -63,11 +64,7 @@ def _tensor_of(value: Any) -> Any:
 
 def _any_of(value: Any, holds: Callable[[Any], bool]) -> bool:
     """Whether it holds for an array or tensor in the value, or in lists and the like within."""
-    if hasattr(value, "__array__"):
-        return holds(value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    return isinstance(value, (list, tuple)) and any(_any_of(item, holds) for item in value)
+    return any(holds(x) for x in structure.leaves(value) if hasattr(x, "__array__"))
 
 
 def _is_differentiated(value: Any) -> bool:

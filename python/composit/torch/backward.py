@@ -6,9 +6,7 @@ import warnings
 from typing import Any
 
 import composit._core as _core
-from composit import numpy as cnp
 from composit._core import (
-    GradFn,
     Reaching,
     below,
     check_saved,
@@ -17,26 +15,10 @@ from composit._core import (
     not_implemented,
     runtime_error,
 )
-from composit.torch import anomaly, barriers, errstate, materializing, recorded_backward, steps
-from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
+from composit.torch import anomaly, barriers, errstate, recorded_backward, steps
+from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.places import beside
 from composit.torch.tape import is_grad_enabled
-
-
-def _incoming(output: Any, gradient: Any) -> Any:
-    """What flows into an output: what is given, or ones into a scalar."""
-    if gradient is not None:
-        if tuple(gradient.shape) != tuple(output.shape):
-            raise runtime_error(
-                f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and "
-                f"output[0] has a shape of {output.shape}."
-            )
-        if gradient._is_pending:
-            materializing.materialize(gradient)
-        return gradient._lazy
-    if output.numel() != 1:
-        raise runtime_error("grad can be implicitly created only for scalar outputs")
-    return cnp.ones(output._lazy.shape, output._lazy.dtype)
 
 
 def _chained(
@@ -69,13 +51,6 @@ def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> lis
         errstate.end(token)
 
 
-def _check(output: Any, number: int) -> None:
-    if not is_recorded(output):
-        raise runtime_error(
-            f"element {number} of tensors does not require grad and does not have a grad_fn"
-        )
-
-
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
     create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
@@ -106,13 +81,7 @@ def backward(
         learning = recorded_backward.begin(trace, tensors, grad_tensors)
         if learning is None:
             return
-    outputs = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
-    given = grad_tensors
-    if given is None or isinstance(given, TensorBase):
-        given = [given] * (1 if given is not None else len(outputs))
-    for number, output in enumerate(outputs):
-        _check(output, number)
-    incoming = [_incoming(output, gradient) for output, gradient in zip(outputs, given)]
+    outputs, _, incoming = _core.flows_into(tensors, grad_tensors)
     leaves, records = below([record_of(output) for output in outputs])
     if learning is not None:
         learning.see(leaves, records)
@@ -123,36 +92,17 @@ def backward(
     lazies = [output._lazy for output in outputs]
     found = _chained(lazies, incoming, leaves, records, create_graph, is_reached)
     for leaf, gradient in zip(leaves, found):
-        accumulate(leaf, gradient, create_graph, records, outputs)
+        accumulate(leaf, gradient, create_graph, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
         free_records(records)
     if learning is not None:
         learning.end()
 
 
-def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outputs: Any) -> None:
-    """Adds a gradient to a leaf's grad, through its hooks."""
-    made = wrapped(gradient, is_gradient=True)
-    if create_graph:
-        made._record = GradFn("AccumulateGradBackward0", map(record_of, outputs))
-    else:
-        made._is_tainted = True
-    if leaf._hooks is not None:
-        made = barriers.hooked(leaf._hooks, made)
-    if leaf._grad is None:
-        like = leaf if leaf._is_leaf_with_grad else made
-        made._lazy = _core.laid_like(made._lazy, like._lazy)
-        leaf._grad = made
-    elif create_graph:
-        leaf._grad = leaf._grad + made
-    else:
-        total = leaf._grad._lazy + made._lazy
-        leaf._grad._lazy.replaced(total)
-        leaf._grad._is_tainted = True
-        materializing.enter_gradient(leaf._grad)
-    if leaf._post_hooks is not None:
-        for hook in list(leaf._post_hooks.values()):
-            hook(leaf)
+# accumulate(leaf, gradient, create_graph, outputs): adds a gradient to a leaf's grad, through its
+# hooks.
+accumulate = _core.accumulate
+_core.provide("hooked_gradient", barriers.hooked)
 
 
 def grad(
@@ -164,43 +114,22 @@ def grad(
     steps.interrupt()
     if is_grads_batched:
         raise not_implemented("grad: is_grads_batched is not built yet.")
-    outs = [outputs] if isinstance(outputs, TensorBase) else list(outputs)
+    outs, given, incoming = _core.flows_into(outputs, grad_outputs)
     ins = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
-    given = grad_outputs
-    if given is None or isinstance(given, TensorBase):
-        given = [given] * (1 if given is not None else len(outs))
-    for number, output in enumerate(outs):
-        _check(output, number)
     for tensor in ins:
         if not is_recorded(tensor):
             raise runtime_error("One of the differentiated Tensors does not require grad")
-    incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
     leaves, records = below([record_of(output) for output in outs])
-    seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
     is_reached = Reaching(ins)
     check_saved(records, is_reached)
     lazies = [o._lazy for o in outs]
     found = _chained(lazies, incoming, ins, records, create_graph, is_reached)
-    results: list[Any] = []
-    for tensor, gradient in zip(ins, found):
-        if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:
-            if not allow_unused and not materialize_grads:
-                raise runtime_error(
-                    "One of the differentiated Tensors appears to not have been used in the "
-                    "graph. Set allow_unused=True if this is the desired behavior."
-                )
-            if not materialize_grads:
-                results.append(None)
-                continue
-        made = wrapped(gradient)
-        if create_graph and is_grad_enabled():
-            flows = [x for x in given if x is not None]
-            made._record = GradFn("GradBackward0", map(record_of, [*outs, *flows]))
-        else:
-            made._is_tainted = True
-        if tensor._hooks is not None:
-            made = barriers.hooked(tensor._hooks, made)
-        results.append(made)
+    flows = None
+    if create_graph and is_grad_enabled():
+        flows = [*outs, *(x for x in given if x is not None)]
+    results = _core.gradients_given(
+        ins, found, [*leaves, *records], flows, bool(allow_unused), materialize_grads
+    )
     if not (create_graph if retain_graph is None else retain_graph):
         free_records(records)
-    return tuple(results)
+    return results

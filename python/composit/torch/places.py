@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
+from composit import structure
 from composit._core import LazyTensor, runtime_error
 
 _devices: Any = _core.devices
@@ -330,18 +331,9 @@ def joined(result: Any, operands: Any) -> Any:
     computed in Python, is moved there."""
     for operand in operands:
         if isinstance(operand, LazyTensor) and device_of(operand) != "cpu":
-            return _all_beside(result, operand)
-    return result
-
-
-def _all_beside(result: Any, operand: LazyTensor) -> Any:
-    if isinstance(result, LazyTensor):
-        return beside(result, operand)
-    if isinstance(result, (list, tuple)):
-        parts = [_all_beside(part, operand) for part in result]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    if isinstance(result, dict):
-        return {name: _all_beside(part, operand) for name, part in result.items()}
+            return structure.mapped(
+                result, lambda x, operand=operand: beside(x, operand), LazyTensor
+            )
     return result
 
 

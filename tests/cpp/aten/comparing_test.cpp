@@ -47,6 +47,26 @@ TEST(aten_comparing, integers_are_compared_as_they_are) {
     EXPECT_EQ(found->relative.dtype(), DType::float32);
 }
 
+TEST(aten_comparing, mismatches_are_told_as_pytorch_tells_them) {
+    const Tensor a = numpy::array<double>({1, 2, 3, 4}, {2, 2});
+    const Tensor b = numpy::array<double>({1, 2.5, 3, 2}, {2, 2});
+    EXPECT_EQ(aten::text_of(*aten::mismatch(a, b, 1e-7, 0), 1e-7, 0),
+              "Tensor-likes are not close!\n\nMismatched elements: 2 / 4 (50.0%)\n"
+              "Greatest absolute difference: 2.0 at index (1, 1) (up to 0 allowed)\n"
+              "Greatest relative difference: 1.0 at index (1, 1) (up to 1e-07 allowed)");
+    const Tensor c = numpy::array<int64_t>({1, 4}), d = numpy::array<int64_t>({1, 2});
+    EXPECT_EQ(aten::text_of(*aten::mismatch(c, d, 0, 0), 0, 0, "Places"),
+              "Places are not equal!\n\nMismatched elements: 1 / 2 (50.0%)\n"
+              "Greatest absolute difference: 2 at index (1,)\n"
+              "Greatest relative difference: 1.0 at index (1,)");
+    EXPECT_EQ(aten::text_of(aten::Number(1e-4)), "0.0001");
+    EXPECT_EQ(aten::text_of(aten::Number(1e-5)), "1e-05");
+    EXPECT_EQ(aten::text_of(aten::Number(123456789.0)), "123456789.0");
+    EXPECT_EQ(aten::text_of(aten::Number(-1e16)), "-1e+16");
+    EXPECT_EQ(aten::close_tolerances({DType::float64, DType::bfloat16}).rtol, 1.6e-2);
+    EXPECT_EQ(aten::close_tolerances({DType::int32}).atol, 0);
+}
+
 TEST(aten_comparing, infinities_and_nan) {
     const double inf = std::numeric_limits<double>::infinity();
     const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -241,3 +241,15 @@ def test_a_plateau_has_a_least_rate_for_each_group():
         return [group["lr"] for group in optimizer.param_groups], state
 
     check_same(program)
+
+
+def test_scalers_are_pickled():
+    scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=1)
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    scaler.scale(weight.sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    made = pickle.loads(pickle.dumps(scaler))
+    assert made.state_dict() == scaler.state_dict() and made.get_scale() == 16.0
+    assert weight.item() == 0.0

@@ -4,11 +4,7 @@ lives, the new parameters and the new state (bindings/optimizer_steps.cpp)."""
 from __future__ import annotations
 
 import composit._core as _core
-from composit.torch import recording, steps
+from composit.torch import recording as recording
 
 # Does the step of an optimiser, where one of that structure was done before; else False.
 stepped = _core.optimizers.step_by_structure
-
-_core.provide("new_trace_state", steps.new_state)
-_core.provide("learn_way", steps.learn)
-_core.provide("meet_leaves", recording.meet_leaves)

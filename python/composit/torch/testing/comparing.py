@@ -19,12 +19,6 @@ from composit.torch.calling import TensorBase
 _mismatch = _core.aten.mismatch
 Text = str | Callable[[str], str] | None
 
-# (rtol, atol) by the names of dtypes; others are compared for equality.
-_TOLERANCES = {
-    "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
-    "float64": (1e-7, 1e-7), "complex32": (1e-3, 1e-5), "complex64": (1.3e-6, 1e-5),
-    "complex128": (1e-7, 1e-7),
-}  # fmt: skip
 _UNSIGNED = ("uint16", "uint32", "uint64")
 _OF_NUMBERS = {int: "int64", float: "float64", complex: "complex128"}
 
@@ -67,29 +61,21 @@ class _Options:
             raise _Failed(ValueError, f"{text} {missing}.", path)
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        found = [_TOLERANCES.get(name, (0.0, 0.0)) for name in names]
-        return max(rtol for rtol, _ in found), max(atol for _, atol in found)
-
-
-def _report(
-    name: str, extra: str, differences: Sequence[tuple[str, Any, Any, float]], is_exact: bool
-) -> str:
-    """The message of values that are not close."""
-    lines = []
-    for kind, difference, place, tolerance in differences:
-        line = f"{kind.title()} difference: {difference}"
-        if place is not None:
-            line = f"Greatest {kind} difference: {difference} at index {place}"
-        lines.append(line if is_exact else f"{line} (up to {tolerance} allowed)")
-    return "\n".join([f"{name} are not {'equal' if is_exact else 'close'}!\n", extra, *lines])
+        return _core.aten.close_tolerances(list(names))
 
 
 def _numbers_report(actual: Any, expected: Any, rtol: float, atol: float, name: str) -> str:
     absolute = abs(actual - expected)
     relative = float("inf") if expected == 0 else absolute / abs(expected)
-    return _report(name, f"Expected {expected} but got {actual}.",
-                   [("absolute", absolute, None, atol), ("relative", relative, None, rtol)],
-                   rtol == atol == 0)  # fmt: skip
+    is_exact = rtol == atol == 0
+    lines = [
+        f"{kind} difference: {difference}" + ("" if is_exact else f" (up to {tolerance} allowed)")
+        for kind, difference, tolerance in (
+            ("Absolute", absolute, atol), ("Relative", relative, rtol)
+        )
+    ]  # fmt: skip
+    head = f"{name} are not {'equal' if is_exact else 'close'}!\n"
+    return "\n".join([head, f"Expected {expected} but got {actual}.", *lines])
 
 
 # ----- pairs: each function makes the comparison of two values, or None for values of other kinds
@@ -230,26 +216,16 @@ def _compare_elements(
     actual: Any, expected: Any, rtol: float, atol: float, equal_nan: bool, path: Any, name: str
 ) -> None:
     a, b = (materializing.values_of(x.detach()) for x in (actual, expected))
-    found: Any = None
     token = errstate.begin()
     try:
-        found = _mismatch(a, b, rtol, atol, equal_nan)
+        text: Any = _mismatch(a, b, rtol, atol, equal_nan, name)
     finally:
         errstate.end(token)
-    if found is None:
-        return
-    if not actual.shape:
-        name = "Scalars" if name == "Tensor-likes" else name
-        text = _numbers_report(actual.item(), expected.item(), rtol, atol, name)
+    if text is not None:
+        if not actual.shape:
+            name = name.replace("Tensor-likes", "Scalars")
+            text = _numbers_report(actual.item(), expected.item(), rtol, atol, name)
         raise _Failed(AssertionError, text, path)
-    count, size, _, absolute, absolute_at, relative, relative_at = found
-    text = _report(
-        name, f"Mismatched elements: {count} / {size} ({count / size:.1%})",
-        [("absolute", calling.wrapped(absolute).item(), absolute_at, atol),
-         ("relative", calling.wrapped(relative).item(), relative_at, rtol)],
-        rtol == atol == 0,
-    )  # fmt: skip
-    raise _Failed(AssertionError, text, path)
 
 
 _kinds = (_pair_of_none, _pair_of_booleans, _pair_of_numbers, _pair_of_tensors)
