@@ -203,33 +203,70 @@ bool ArrayUse::is_recurrence(const Statement& loop, int array) const {
 bool ArrayUse::is_written_once(int array) const {
     const auto found = mentions_.find(array);
     if (found == mentions_.end()) return true;
-    const size_t depth = depth_of(array);
-    const Mention* store = nullptr;
-    size_t allocations = 0, stores = 0, adds = 0;
+    std::vector<const Mention*> stores;
+    size_t allocations = 0, adds = 0;
     for (const Mention& mention : found->second) {
         allocations += mention.statement->kind == Kind::allocate;
         adds += mention.statement->kind == Kind::add;
-        if (mention.statement->kind != Kind::store) continue;
-        ++stores;
-        store = &mention;
+        if (mention.statement->kind == Kind::store) stores.push_back(&mention);
     }
     if (allocations != 1) return false;
-    if (stores == 0) return true;
-    if (stores != 1 || adds != 0) return false;
+    if (stores.empty()) return true;
+    if (adds != 0) return false;
+    for (size_t i = 0; i < stores.size(); ++i) {
+        if (!has_own_elements(*stores[i], depth_of(array))) return false;
+        for (size_t k = 0; k < i; ++k)
+            if (!lie_apart(*stores[i], *stores[k])) return false;
+    }
+    return true;
+}
+
+// Whether each iteration of the loops around a store, from the one at a depth on, has its own
+// element.
+bool ArrayUse::has_own_elements(const Mention& store, size_t depth) {
     std::set<size_t> used;
-    for (size_t i = depth; i < store->loops.size(); ++i) {
-        const auto count = count_of(*store->loops[i]);
+    for (size_t i = depth; i < store.loops.size(); ++i) {
+        const auto count = count_of(*store.loops[i]);
         if (!count) return false;
         bool found_axis = false;
-        for (size_t axis = 0; axis < store->statement->index.size() && !found_axis; ++axis)
-            if (!used.contains(axis) &&
-                offset_from(count->counter, store->statement->index[axis])) {
+        for (size_t axis = 0; axis < store.statement->index.size() && !found_axis; ++axis)
+            if (!used.contains(axis) && offset_from(count->counter, store.statement->index[axis])) {
                 used.insert(axis);
                 found_axis = true;
             }
         if (!found_axis) return false;
     }
     return true;
+}
+
+// Whether two stores write to no common element in any iterations: on some axis the indices of one
+// are literals, or count between literals, and all those of the other are greater.
+bool ArrayUse::lie_apart(const Mention& one, const Mention& other) {
+    const auto range_on = [](const Mention& store,
+                             const Expr& index) -> std::optional<std::pair<int64_t, int64_t>> {
+        if (index.op() == scalar::Op::constant) {
+            const auto at = static_cast<int64_t>(index.value());
+            return std::pair(at, at);
+        }
+        for (const Statement* loop : store.loops) {
+            const auto range = range_of(*loop);
+            const auto offset = range ? offset_from(range->counter, index) : std::nullopt;
+            if (!offset || range->low.op() != scalar::Op::constant ||
+                range->high.op() != scalar::Op::constant)
+                continue;
+            return std::pair(static_cast<int64_t>(range->low.value()) + *offset,
+                             static_cast<int64_t>(range->high.value()) - 1 + *offset);
+        }
+        return {};
+    };
+    const std::vector<Expr>&a = one.statement->index, &b = other.statement->index;
+    if (a.size() != b.size()) return false;
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+        const auto own = range_on(one, a[axis]), others = range_on(other, b[axis]);
+        if (own && others && (own->second < others->first || others->second < own->first))
+            return true;
+    }
+    return false;
 }
 
 }  // namespace composit::ir::procedure

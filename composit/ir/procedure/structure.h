@@ -116,8 +116,8 @@ class ArrayUse {
     // Whether iterations of the loop read what earlier ones wrote: its elements are there already
     // when they run again.
     bool is_recurrence(const Statement& loop, int array) const;
-    // Whether no element is stored to twice: one store, whose index has the counters of all loops
-    // between it and where the array is allocated; or no store.
+    // Whether no element is stored to twice: by stores whose indices have the counters of all loops
+    // between them and where the array is allocated, and that literals tell apart; or no store.
     bool is_written_once(int array) const;
 
   private:
@@ -129,6 +129,8 @@ class ArrayUse {
     void walk(const Block& block);
     static bool reads_what_was_stored(const Block& block, size_t place);
     size_t depth_of(int array) const;
+    static bool has_own_elements(const Mention& store, size_t depth);
+    static bool lie_apart(const Mention& one, const Mention& other);
     bool is_stored_before(const Mention& load, const Mention& store, size_t depth) const;
     bool reads_earlier(const Statement& loop, int array) const;
     bool changes_what_was_read(int counter, int array) const;
