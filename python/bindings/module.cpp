@@ -6,6 +6,7 @@
 #include "composit/version.h"
 #include "error_handling.h"
 #include "held.h"
+#include "jax.h"
 #include "mlir.h"
 #include "nn.h"
 #include "numpy.h"
@@ -107,6 +108,8 @@ NB_MODULE(_core, module) {
     bind_onnx(onnx);
     nb::module_ mlir = module.def_submodule("mlir", "composit/mlir/*.h");
     bind_mlir(mlir);
+    nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
+    bind_jax(jax);
     bind_error_handling(module);
     wrap_calls(module);
 }
