@@ -214,7 +214,8 @@ bool takes_complex(const Node& node) {
            name == "pad" || name == "scatter" || name == "with_slice" || name == "fold" ||
            name == "call" || name == "loop" || name == "stop_gradient" ||
            name == "refuse_gradient" || name == "gradient_where" || name == "with_values" ||
-           name == "after" || name == "transfer";
+           name == "after" || name == "cholesky" || name == "solve" || name == "inv" ||
+           name == "slogdet" || name == "transfer";
 }
 
 Value print_row(Writer& out, const Row& row, const Values& x) {

@@ -61,6 +61,7 @@ void add_layout_rules(PrintRules& rules);
 void add_indexing_rules(PrintRules& rules);
 void add_reduction_rules(PrintRules& rules);
 void add_product_rules(PrintRules& rules);
+void add_matrix_rules(PrintRules& rules);
 void add_body_rules(PrintRules& rules);
 
 // Whether the operation is written for complex numbers as it is; others are in components.

@@ -21,6 +21,7 @@ const PrintRules& rules() {
         add_indexing_rules(made);
         add_reduction_rules(made);
         add_product_rules(made);
+        add_matrix_rules(made);
         add_body_rules(made);
         return made;
     }();

@@ -6,6 +6,7 @@
 #include "composit/version.h"
 #include "error_handling.h"
 #include "held.h"
+#include "jax.h"
 #include "mlir.h"
 #include "modules.h"
 #include "nn.h"
@@ -129,6 +130,8 @@ NB_MODULE(_core, module) {
     bind_onnx(onnx);
     nb::module_ mlir = module.def_submodule("mlir", "composit/mlir/*.h");
     bind_mlir(mlir);
+    nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
+    bind_jax(jax);
     bind_error_handling(module);
     wrap_calls(module);
 }

@@ -29,8 +29,8 @@ def text(
     of the function, unless one is given; with `locations` each operation ends with the user's line
     that it comes from.
 
-    NotImplementedError, with the line, for what StableHLO has no operation for: factorisations of
-    matrices beside Cholesky's, functions of users. ValueError for another dialect, and for numbers
+    NotImplementedError, with the line, for what StableHLO has no operation for: `svd`, `qr`, `eigh`
+    and other factorisations, functions of users. ValueError for another dialect, and for numbers
     of names that do not fit."""
     if dialect != "stablehlo":
         raise value_error(f"mlir.text: dialect is {dialect!r}. 'stablehlo' is required.")

@@ -6,13 +6,20 @@ values = composit.evaluate(output)
 
 traced = flashlight.trace(model, activations)
 values = traced(activations)
+
+Functions written with JAX are traced as well: flashlight.trace_jax(f, *examples).
 """
 
 from composit import _later
 
-__all__ = ["Tensor", "TracedModel", "trace", "tracer"]
+__all__ = ["Tensor", "TracedJax", "TracedModel", "jax_primitives", "trace", "trace_jax", "tracer"]
 
-# They need torch; the table of operators does not.
+# They need torch, or jax; the table of operators does not.
 __getattr__ = _later.getter(
-    __name__, ("tracer",), {"Tensor": "tensor", "TracedModel": "program", "trace": "program"}
-)
+    __name__,
+    ("tracer",),
+    {
+        "Tensor": "tensor", "TracedModel": "program", "trace": "program",
+        "TracedJax": "jax_programs", "jax_primitives": "jax_programs", "trace_jax": "jax_programs",
+    },
+)  # fmt: skip

@@ -41,6 +41,17 @@ MORE = {
         ),
         floats(4, 4, dtype="float64"),
     ),
+    "systems of equations": (
+        lambda x, b: (
+            cnp.linalg.solve(x, b), cnp.linalg.inv(x), cnp.linalg.det(x), *cnp.linalg.slogdet(x),
+            ct.grad(lambda x: cnp.linalg.slogdet(x)[1].sum() + cnp.linalg.solve(x, b).sum())(x),
+        ),
+        floats(2, 4, 4, dtype="float64"), floats(2, 4, 3, dtype="float64"),
+    ),
+    "systems of complex equations": (
+        lambda x: (cnp.linalg.inv(x), cnp.linalg.det(x), cnp.linalg.cholesky(x @ cnp.conj(x.T))),
+        floats(3, 3, dtype="float64") + 1j * floats(3, 3, dtype="float64"),
+    ),
     "slices that are written": (
         lambda x: (cnp.copy(x), ct.grad(lambda x: (x[::-2, 1:] ** 2).sum())(x)), floats(5, 4),
     ),

@@ -1,0 +1,271 @@
+// Elementwise primitives: rows of the scalar table, most of them.
+#include "composit/aten/special.h"
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+#include "composit/jax/rules.h"
+
+namespace composit::jax {
+namespace {
+
+// Those that are one row, of as many operands.
+struct SameRow {
+    std::string_view primitive, row;
+};
+constexpr SameRow same_rows[] = {
+    {"abs", "absolute"},
+    {"acos", "arccos"},
+    {"acosh", "arccosh"},
+    {"add", "add"},
+    {"add_any", "add"},
+    {"and", "bitwise_and"},
+    {"asin", "arcsin"},
+    {"asinh", "arcsinh"},
+    {"atan", "arctan"},
+    {"atan2", "arctan2"},
+    {"atanh", "arctanh"},
+    {"cbrt", "cbrt"},
+    {"ceil", "ceil"},
+    {"complex", "as_complex"},
+    {"conj", "conjugate"},
+    {"cos", "cos"},
+    {"cosh", "cosh"},
+    {"digamma", "digamma"},
+    {"eq", "equal"},
+    {"erf", "erf"},
+    {"erfc", "erfc"},
+    {"exp", "exp"},
+    {"exp2", "exp2"},
+    {"expm1", "expm1"},
+    {"floor", "floor"},
+    {"ge", "greater_equal"},
+    {"gt", "greater"},
+    {"imag", "imag"},
+    {"is_finite", "isfinite"},
+    {"le", "less_equal"},
+    {"lgamma", "lgamma"},
+    {"log", "log"},
+    {"log1p", "log1p"},
+    {"logistic", "sigmoid"},
+    {"lt", "less"},
+    {"max", "maximum"},
+    {"min", "minimum"},
+    {"mul", "multiply"},
+    {"ne", "not_equal"},
+    {"neg", "negative"},
+    {"nextafter", "nextafter"},
+    {"not", "invert"},
+    {"or", "bitwise_or"},
+    {"real", "real"},
+    {"rem", "fmod"},
+    {"sign", "sign"},
+    {"sin", "sin"},
+    {"sinh", "sinh"},
+    {"sqrt", "sqrt"},
+    {"square", "square"},
+    {"sub", "subtract"},
+    {"tan", "tan"},
+    {"tanh", "tanh"},
+    {"xor", "bitwise_xor"},
+};
+
+Tensor multiplied(const Tensor& a, const Tensor& b) { return ops::map("multiply", {a, b}); }
+
+// By squaring: JAX multiplies, too.
+Tensor integer_power(const Tensor& x, int64_t exponent) {
+    const DType dtype = x.dtype();
+    const Tensor one = number(dtype, 1);
+    if (exponent == 0) return ops::full(x.shape(), one);
+    if (exponent < 0) return ops::map("divide", {one, integer_power(x, -exponent)});
+    Tensor result, square = x;
+    for (int64_t rest = exponent; rest > 0; rest /= 2) {
+        if (rest % 2 == 1) result = result ? multiplied(result, square) : square;
+        if (rest > 1) square = multiplied(square, square);
+    }
+    return result;
+}
+
+// Integers truncate.
+Tensor quotient(const Tensor& a, const Tensor& b) {
+    if (ir::is_inexact(a.dtype())) return ops::map("divide", {a, b});
+    const Tensor whole = ops::map("subtract", {a, ops::map("fmod", {a, b})});
+    return ops::map("floor_divide", {whole, b});
+}
+
+DType unsigned_dtype(DType dtype) {
+    switch (ir::size_of(dtype)) {
+        case 1: return DType::uint8;
+        case 2: return DType::uint16;
+        case 4: return DType::uint32;
+        default: return DType::uint64;
+    }
+}
+
+Tensor shifted_right_logically(const Tensor& x, const Tensor& count) {
+    const DType wide = unsigned_dtype(x.dtype());
+    return ops::bitcast(ops::map("right_shift", {ops::bitcast(x, wide), ops::bitcast(count, wide)}),
+                        x.dtype());
+}
+
+Tensor rounded_value(const Tensor& x, bool is_to_even) {
+    if (is_to_even) return ops::map("rint", {x});
+    // Halves go away from zero: trunc(x + copysign(largest below one half, x)).
+    const Tensor half = ops::map("nextafter", {number(x.dtype(), 0.5), number(x.dtype(), 0)});
+    return ops::map("trunc", {ops::map("add", {x, ops::map("copysign", {half, x})})});
+}
+
+Tensor converted_to(const Tensor& x, DType dtype) {
+    if (ir::is_complex(x.dtype()) && !ir::is_complex(dtype) && dtype != DType::boolean)
+        return ops::astype(ops::map("real", {x}), dtype);
+    return ops::astype(x, dtype);
+}
+
+// Which of the cases, a bool for two or an int32; the operands behind.
+Tensor selected(const Tensors& x) {
+    if (x[0].dtype() == DType::boolean) return ops::map("where", {x[0], x[2], x[1]});
+    Tensor result = x.back();
+    for (size_t k = x.size() - 2; k > 0; --k) {
+        const Tensor is_this = ops::map(
+            "less_equal", {x[0], integer_number(x[0].dtype(), static_cast<int64_t>(k) - 1)});
+        result = ops::map("where", {is_this, x[k], result});
+    }
+    return result;
+}
+
+// digamma's derivative of an order that is known.
+Tensor derivative_of_digamma(const Application& a) {
+    const std::string asked =
+        "trace_jax: polygamma of an order that is computed. A number is "
+        "required.";
+    Tensor order = a.x[0];
+    while (order.node().operation().name == "broadcast_to" ||
+           order.node().operation().name == "reshape")
+        order = order.node().operand(0);
+    user_check<NotSupported>(ir::is_constant(order.node()), asked);
+    const ir::Array known = ir::constant_value(order.node());
+    user_check<NotSupported>(known.size() == 1 && known.dtype() == DType::float32, asked);
+    return ops::astype(aten::polygamma(static_cast<int64_t>(*known.data_as<float>()), a.x[1]),
+                       a.x[1].dtype());
+}
+
+// How many bits are 0 before the first 1.
+Tensor leading_zeros(const Tensor& x) {
+    const DType dtype = x.dtype(), wide = unsigned_dtype(dtype);
+    Tensor filled = ops::bitcast(x, wide);
+    for (int64_t reach = 1; reach < 8 * ir::size_of(dtype); reach *= 2)
+        filled = ops::map("bitwise_or",
+                          {filled, ops::map("right_shift", {filled, integer_number(wide, reach)})});
+    const Tensor zeros = ops::map("bitwise_count", {ops::map("invert", {filled})});
+    return ops::astype(zeros, dtype);
+}
+
+// Integers in the order of floats: -NaN, -infinity, …, -0, 0, …, infinity, NaN.
+Tensor total_order(const Tensor& x) {
+    if (!ir::is_floating(x.dtype())) return x;
+    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
+                        : ir::size_of(x.dtype()) == 4 ? DType::int32
+                                                      : DType::int64;
+    const Tensor pattern = ops::bitcast(x, whole);
+    const Tensor sign =
+        ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
+    const Tensor turned = ops::map("bitwise_and", {sign, extreme(whole, false)});
+    return ops::map("bitwise_xor", {pattern, turned});
+}
+
+ApplyRule in_total_order(std::string_view row) {
+    return [row](const Application& a) {
+        return Tensors{ops::map(row, {total_order(a.x[0]), total_order(a.x[1])})};
+    };
+}
+
+// With a mantissa and an exponent of so many bits: those of the dtypes that there are.
+Tensor reduced_precision(const Application& a) {
+    const int64_t exponent = a.integer("exponent_bits"), mantissa = a.integer("mantissa_bits");
+    const struct {
+        int64_t exponent, mantissa;
+        DType dtype;
+    } formats[] = {{5, 10, DType::float16},
+                   {8, 7, DType::bfloat16},
+                   {8, 23, DType::float32},
+                   {11, 52, DType::float64}};
+    for (const auto& format : formats)
+        if (format.exponent == exponent && format.mantissa == mantissa)
+            return ops::astype(ops::astype(a.x[0], format.dtype), a.x[0].dtype());
+    fail<NotSupported>("trace_jax: reduce_precision to ", exponent, " bits of exponent and ",
+                       mantissa, " of mantissa. The bits of a floating dtype are required.");
+}
+
+}  // namespace
+
+void add_elementwise_primitives(ApplyRules& rules) {
+    for (const SameRow& each : same_rows)
+        rules[each.primitive] = [row = each.row](const Application& a) {
+            return Tensors{ops::map(row, a.x)};
+        };
+    for (const char* name : {"copy", "copy_p", "optimization_barrier", "device_put", "name",
+                             "sharding_constraint", "mesh_cast"})
+        rules[name] = [](const Application& a) { return a.x; };
+    rules["div"] = [](const Application& a) { return Tensors{quotient(a.x[0], a.x[1])}; };
+    rules["pow"] = [](const Application& a) {
+        return Tensors{ops::map("power", {a.x[0], ops::astype(a.x[1], a.x[0].dtype())})};
+    };
+    rules["integer_pow"] = [](const Application& a) {
+        return Tensors{integer_power(a.x[0], a.integer("y"))};
+    };
+    rules["rsqrt"] = [](const Application& a) {
+        const Tensor& x = a.x[0];
+        return Tensors{ops::map("divide", {number(x.dtype(), 1), ops::map("sqrt", {x})})};
+    };
+    rules["erf_inv"] = [](const Application& a) {
+        const DType dtype = a.x[0].dtype();
+        return Tensors{ops::astype(aten::erfinv(ops::astype(a.x[0], DType::float64)), dtype)};
+    };
+    rules["polygamma"] = [](const Application& a) { return Tensors{derivative_of_digamma(a)}; };
+    rules["zeta"] = [](const Application& a) {
+        return Tensors{ops::astype(aten::zeta(a.x[0], a.x[1]), a.x[1].dtype())};
+    };
+    rules["igamma"] = [](const Application& a) {
+        return Tensors{ops::astype(aten::gammainc(a.x[0], a.x[1]), a.x[1].dtype())};
+    };
+    rules["igammac"] = [](const Application& a) {
+        return Tensors{ops::astype(aten::gammaincc(a.x[0], a.x[1]), a.x[1].dtype())};
+    };
+    rules["bessel_i0e"] = [](const Application& a) {
+        return Tensors{aten::modified_bessel_i(0, a.x[0], true)};
+    };
+    rules["bessel_i1e"] = [](const Application& a) {
+        return Tensors{aten::modified_bessel_i(1, a.x[0], true)};
+    };
+    rules["eq_to"] = in_total_order("equal");
+    rules["lt_to"] = in_total_order("less");
+    rules["le_to"] = in_total_order("less_equal");
+    rules["clz"] = [](const Application& a) { return Tensors{leading_zeros(a.x[0])}; };
+    rules["round"] = [](const Application& a) {
+        return Tensors{
+            rounded_value(a.x[0], a.text_or("rounding_method", "") == "TO_NEAREST_EVEN")};
+    };
+    rules["population_count"] = [](const Application& a) {
+        const DType dtype = a.x[0].dtype();
+        const Tensor pattern = ops::bitcast(a.x[0], unsigned_dtype(dtype));
+        return Tensors{ops::astype(ops::map("bitwise_count", {pattern}), dtype)};
+    };
+    rules["shift_left"] = [](const Application& a) { return Tensors{ops::map("left_shift", a.x)}; };
+    rules["shift_right_arithmetic"] = [](const Application& a) {
+        return Tensors{ops::map("right_shift", a.x)};
+    };
+    rules["shift_right_logical"] = [](const Application& a) {
+        return Tensors{shifted_right_logically(a.x[0], a.x[1])};
+    };
+    rules["convert_element_type"] = [](const Application& a) {
+        return Tensors{converted_to(a.x[0], a.dtype("new_dtype"))};
+    };
+    rules["bitcast_convert_type"] = [](const Application& a) {
+        return Tensors{ops::bitcast(a.x[0], a.dtype("new_dtype"))};
+    };
+    rules["reduce_precision"] = [](const Application& a) { return Tensors{reduced_precision(a)}; };
+    rules["select_n"] = [](const Application& a) { return Tensors{selected(a.x)}; };
+    rules["clamp"] = [](const Application& a) {
+        return Tensors{ops::map("minimum", {ops::map("maximum", {a.x[1], a.x[0]}), a.x[2]})};
+    };
+}
+
+}  // namespace composit::jax

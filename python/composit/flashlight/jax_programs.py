@@ -1,0 +1,454 @@
+"""flashlight.trace_jax(f, …): a function written with JAX as a function of composit.
+
+JAX traces it once; what it gives is read here as far as its objects must be. The operations of its
+primitives are C++ (composit/jax)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import source_info_util
+from jax.extend.core import Literal
+
+import composit._core as _core
+from composit._core import LazyTensor
+from composit.evaluation import as_tensor, evaluate
+from composit.loops import scan
+
+# Programs within programs whose own rules are those of their parts.
+_inlined = {
+    "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+    "checkpoint": "jaxpr", "remat2": "jaxpr",
+}  # fmt: skip
+# Those that bring derivatives of their own.
+_ruled = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
+          "custom_linear_solve": ""}  # fmt: skip
+_controls = ("scan", "while", "cond")
+
+
+def _zeros(equation: Any) -> np.ndarray:
+    """Memory that the program writes before it reads it."""
+    aval = equation.outvars[0].aval
+    return np.zeros(aval.shape, _dtype(aval))
+
+
+def _platform(equation: Any) -> Any:
+    """Which of the platforms' programs is run: the CPU's, or the one for all others."""
+    platforms = equation.params["platforms"]
+    return np.int32(next(i for i, names in enumerate(platforms) if not names or "cpu" in names))
+
+
+_of_no_operands = {"empty": _zeros, "empty2": _zeros, "platform_index": _platform}
+
+
+def jax_primitives() -> list[str]:
+    """The names of JAX's primitives that `trace_jax` reads."""
+    return sorted(
+        [*_core.jax.names(), *_inlined, *_ruled, *_controls, *_of_no_operands, "stop_gradient"]
+    )
+
+
+def trace_jax(f: Callable[..., Any], *examples: Any) -> TracedJax:
+    """A function of JAX's arrays as one of composit's tensors.
+
+    JAX traces f once, with arguments of the examples' structure, shapes and dtypes (trees of arrays
+    or of jax.ShapeDtypeStruct). What is returned takes arguments like them, arrays or LazyTensors,
+    and returns f's tree of LazyTensors: it is differentiated, batched, compiled and exported like
+    any function of composit. The derivatives of custom_jvp and custom_vjp stay what f's author
+    wrote. Draws have jax.random's bits.
+
+    NotImplementedError, with the line of f: a primitive without an operation here
+    (jax_primitives() lists those that have one), callbacks among them, and a while loop whose
+    condition depends on placeholders, unless it counts."""
+    return TracedJax(f, examples)
+
+
+class TracedJax:
+    """What `trace_jax` returns."""
+
+    def __init__(self, f: Callable[..., Any], examples: tuple[Any, ...]) -> None:
+        self.name = getattr(f, "__name__", type(f).__name__)
+        self.__name__ = self.name
+        self.jaxpr, shape = jax.make_jaxpr(f, return_shape=True)(*examples)
+        self._inputs: Any = jax.tree.structure(examples)
+        self._outputs: Any = jax.tree.structure(shape)
+
+    def __repr__(self) -> str:
+        return f"<TracedJax {self.name!r}, {len(self.jaxpr.jaxpr.eqns)} equations>"
+
+    def __call__(self, *arguments: Any) -> Any:
+        leaves, structure = jax.tree.flatten(arguments)
+        if structure != self._inputs:
+            raise TypeError(
+                _core.with_location(
+                    f"{self.name}: the arguments are {structure}. The examples' structure is "
+                    f"required: {self._inputs}."
+                )
+            )
+        tensors = []
+        for place, (leaf, aval) in enumerate(zip(leaves, self.jaxpr.in_avals)):
+            x = _tensor(leaf, aval)
+            if tuple(x.shape) != tuple(aval.shape):
+                raise ValueError(
+                    _core.with_location(
+                        f"{self.name}: argument {place} has shape {tuple(x.shape)}. "
+                        f"{tuple(aval.shape)} is required, as the example has."
+                    )
+                )
+            tensors.append(x)
+        results = [*_run(self.jaxpr.jaxpr, self.jaxpr.consts, tensors)]
+        return jax.tree.unflatten(self._outputs, results)
+
+
+def _is_key(aval: Any) -> bool:
+    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
+
+
+def _dtype(aval: Any) -> Any:
+    return np.dtype("uint64") if _is_key(aval) else np.dtype(aval.dtype)
+
+
+def _tensor(value: Any, aval: Any) -> LazyTensor:
+    """A value of JAX's, or of composit's, with the dtype that the program has for it. Keys are one
+    uint64 here, two uint32 there."""
+    if not isinstance(value, LazyTensor) and _is_key(aval):
+        words = np.asarray(jax.random.key_data(value)).astype("uint64")
+        return as_tensor(words[..., 0] << np.uint64(32) | words[..., 1])
+    if not isinstance(value, LazyTensor):
+        value = np.asarray(value, dtype=_dtype(aval))
+    x = as_tensor(value)
+    return x if np.dtype(x.dtype) == _dtype(aval) else x.astype(_dtype(aval))
+
+
+def _line(equation: Any) -> str:
+    frame = source_info_util.user_frame(equation.source_info.traceback)
+    return "" if frame is None else f"{os.path.basename(frame.file_name)}:{frame.start_line}"
+
+
+def _refuse(equation: Any, why: str) -> NotImplementedError:
+    line = _line(equation)
+    return NotImplementedError(f"trace_jax: {why}" + (f" [{line}]" if line else ""))
+
+
+def _run(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[LazyTensor]) -> list[LazyTensor]:
+    """The results of a program, equation by equation."""
+    known: dict[Any, LazyTensor] = {}
+
+    def read(atom: Any) -> LazyTensor:
+        if isinstance(atom, Literal):
+            return _tensor(atom.val, atom.aval)
+        return known[atom]
+
+    for variable, const in zip(jaxpr.constvars, consts):
+        known[variable] = _tensor(const, variable.aval)
+    known.update(zip(jaxpr.invars, arguments))
+    for equation in jaxpr.eqns:
+        results = _applied(equation, [read(atom) for atom in equation.invars])
+        known.update(zip(equation.outvars, results))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _closed(program: Any, arguments: Sequence[LazyTensor]) -> list[LazyTensor]:
+    """The results of a program with its constants, or without any."""
+    if hasattr(program, "jaxpr"):
+        return _run(program.jaxpr, program.consts, arguments)
+    return _run(program, (), arguments)
+
+
+def _applied(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
+    name, parameters = equation.primitive.name, equation.params
+    if name in _inlined:
+        return _closed(parameters[_inlined[name]], x)
+    if name in _ruled:
+        return _with_rules(equation, x)
+    if name == "scan":
+        return _scanned(parameters, x)
+    if name == "while":
+        return _repeated(equation, x)
+    if name == "cond":
+        return _chosen(parameters["branches"], x)
+    if name == "stop_gradient":
+        from composit.nn import stop_gradient
+
+        return [stop_gradient(each) for each in x]
+    if name in _of_no_operands:
+        return [as_tensor(_of_no_operands[name](equation))]
+    if not _core.jax.knows(name):
+        raise _refuse(
+            equation,
+            f"the primitive {name!r} has no operation here. One of "
+            "composit.flashlight.jax_primitives() is required.",
+        )
+    values, dtypes = _parameters(name, parameters)
+    try:
+        return _core.jax.apply(name, x, values, dtypes, _line(equation))
+    except NotImplementedError as error:
+        raise _refuse(equation, str(error).removeprefix("trace_jax: ")) from None
+
+
+# ----- parameters
+_dtypes = ("new_dtype", "dtype", "index_dtype", "preferred_element_type")
+
+
+def _integers(value: Any) -> list[int] | None:
+    """Integers, or tuples of them in a row; None for anything else."""
+    found: list[int] = []
+    for item in value:
+        if isinstance(item, (tuple, list)):
+            inner = _integers(item)
+            if inner is None:
+                return None
+            found += inner
+        elif isinstance(item, (int, np.integer)):
+            found.append(int(item))
+        else:
+            return None
+    return found
+
+
+def _parameters(name: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    values: dict[str, Any] = {}
+    dtypes: dict[str, Any] = {}
+
+    def put(key: str, value: Any) -> None:
+        if key in _dtypes:
+            if value is not None:
+                dtypes[key] = np.dtype(value)
+        elif isinstance(value, (bool, np.bool_)):
+            values[key] = bool(value)
+        elif isinstance(value, (int, np.integer)) and not isinstance(value, Enum):
+            values[key] = int(value)
+        elif isinstance(value, (float, np.floating)):
+            values[key] = float(value)
+        elif isinstance(value, str):
+            values[key] = value
+        elif isinstance(value, tuple) and hasattr(value, "_fields"):
+            for field in value._fields:
+                put(f"{key}.{field}", getattr(value, field))
+        elif hasattr(value, "__dataclass_fields__") and key == "dimension_numbers":
+            for field in value.__dataclass_fields__:
+                put(f"{key}.{field}", getattr(value, field))
+        elif isinstance(value, (tuple, list)):
+            integers = _integers(value)
+            if integers is not None:
+                values[key] = integers
+        elif isinstance(getattr(value, "name", None), str):
+            values[key] = value.name  # enumerations, primitives, generators
+
+    for key, value in given.items():
+        if name == "dot_general" and key == "dimension_numbers":
+            (values["contracted_a"], values["contracted_b"]), (
+                values["batch_a"], values["batch_b"],
+            ) = ([[int(n) for n in part] for part in pair] for pair in value)  # fmt: skip
+        else:
+            put(key, value)
+    return values, dtypes
+
+
+# ----- control flow
+def _scanned(parameters: dict[str, Any], x: list[LazyTensor]) -> list[LazyTensor]:
+    consts, carry = parameters["num_consts"], parameters["num_carry"]
+
+    def step(state: Any, row: Any) -> Any:
+        made = _closed(parameters["jaxpr"], [*x[:consts], *state, *row])
+        return tuple(made[:carry]), tuple(made[carry:])
+
+    state, rows = scan(
+        step, tuple(x[consts : consts + carry]), tuple(x[consts + carry :]),
+        length=parameters["length"], reverse=parameters["reverse"],
+    )  # fmt: skip
+    return [*state, *rows]
+
+
+def _repeated(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
+    """A loop that goes on while a condition holds: as the program of a loop where it counts, else
+    iteration by iteration, while the condition has a value."""
+    parameters = equation.params
+    first, second = parameters["cond_nconsts"], parameters["body_nconsts"]
+    for_condition, for_body = x[:first], x[first : first + second]
+    state = x[first + second :]
+
+    def step(values: Sequence[LazyTensor]) -> list[LazyTensor]:
+        return _closed(parameters["body_jaxpr"], [*for_body, *values])
+
+    count = _iterations(parameters, for_condition, state)
+    if count is not None:
+        made, _ = scan(lambda s, row: (tuple(step(s)), ()), tuple(state), (), length=count)
+        return [*made]
+    while True:
+        (goes_on,) = _closed(parameters["cond_jaxpr"], [*for_condition, *state])
+        if not bool(_value(equation, goes_on)):
+            return state
+        state = step(state)
+
+
+def _value(equation: Any, x: LazyTensor) -> Any:
+    try:
+        return evaluate(x)
+    except ValueError:
+        raise _refuse(
+            equation,
+            "the condition of a while loop depends on a placeholder. A loop that counts up to a "
+            "number that is known is required, or scan.",
+        ) from None
+
+
+def _iterations(
+    parameters: dict[str, Any], consts: list[LazyTensor], state: list[LazyTensor]
+) -> int | None:
+    """How often a loop goes round that counts by 1 up to a number which does not change; None for
+    any other."""
+    condition, body = parameters["cond_jaxpr"].jaxpr, parameters["body_jaxpr"].jaxpr
+    if len(condition.eqns) != 1 or condition.eqns[0].primitive.name != "lt":
+        return None
+    if condition.outvars[0] is not condition.eqns[0].outvars[0]:
+        return None
+    counter, end = condition.eqns[0].invars
+    places = {variable: place for place, variable in enumerate(condition.invars)}
+    offset = len(consts)
+    if isinstance(counter, Literal) or places.get(counter, -1) < offset:
+        return None
+    place = places[counter] - offset
+    inner = body.invars[parameters["body_nconsts"] :]
+    step = next((e for e in body.eqns if body.outvars[place] in e.outvars), None)
+    if step is None or step.primitive.name != "add" or step.invars[0] is not inner[place]:
+        return None
+    if not isinstance(step.invars[1], Literal) or step.invars[1].val != 1:
+        return None
+    if isinstance(end, Literal):
+        last = end.val
+    elif end in places and places[end] < offset:
+        last = consts[places[end]]
+    elif end in places and body.outvars[places[end] - offset] is inner[places[end] - offset]:
+        last = state[places[end] - offset]
+    else:
+        return None
+    try:
+        return max(0, int(evaluate(as_tensor(last))) - int(evaluate(state[place])))
+    except ValueError:  # it depends on a placeholder
+        return None
+
+
+def _chosen(branches: Sequence[Any], x: list[LazyTensor]) -> list[LazyTensor]:
+    """One of several programs: the one that is known, or the results of all, of which one is
+    chosen."""
+    from composit.numpy import clip, where
+
+    index, arguments = x[0], x[1:]
+    try:
+        known = int(evaluate(index))
+    except ValueError:  # it depends on a placeholder
+        known = None
+    if known is not None:
+        return _closed(branches[min(max(known, 0), len(branches) - 1)], arguments)
+    place = clip(index.astype("int32"), 0, len(branches) - 1)
+    results = _closed(branches[-1], arguments)
+    for number in reversed(range(len(branches) - 1)):
+        others = _closed(branches[number], arguments)
+        results = [where(place == number, one, rest) for one, rest in zip(others, results)]
+    return results
+
+
+# ----- derivatives that a program brings
+def _with_rules(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
+    name, parameters = equation.primitive.name, equation.params
+    avals = [atom.aval for atom in equation.invars]
+    placeholders = [
+        _core.input(f"x{place}", np.dtype(each.dtype), tuple(each.shape))
+        for place, each in enumerate(x)
+    ]
+    if name == "custom_linear_solve":
+        lengths = parameters["const_lengths"]
+        skipped = lengths.matvec + lengths.vecmat
+        rest = sum(lengths)
+        given = placeholders[skipped : skipped + lengths.solve] + placeholders[rest:]
+        results = _closed(parameters["jaxprs"].solve, given)
+    else:
+        results = _closed(parameters[_ruled[name]], placeholders)
+
+    def bound(*arguments: Any) -> Any:
+        made = equation.primitive.bind(*arguments, **equation.primitive.get_bind_params(parameters))
+        return tuple(made) if equation.primitive.multiple_results else (made,)
+
+    label = parameters.get("name") or name
+    return _core.ruled_call(label, placeholders, results, x, _JaxRules(bound, avals))
+
+
+class _JaxRules:
+    """The derivatives that JAX has for a function: programs that it traces when they are asked
+    for."""
+
+    def __init__(self, function: Callable[..., Any], avals: Sequence[Any]) -> None:
+        self.function = function
+        self.avals = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
+        self.smooth = [jax.numpy.issubdtype(a.dtype, jax.numpy.inexact) for a in self.avals]
+
+    def _joined(self, smooth: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        left, right = iter(smooth), iter(others)
+        return [next(left) if is_smooth else next(right) for is_smooth in self.smooth]
+
+    def _parted(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        pairs = list(zip(values, self.smooth))
+        return [v for v, s in pairs if s], [v for v, s in pairs if not s]
+
+    def _ordered(self, values: Sequence[Any]) -> list[Any]:
+        smooth, others = self._parted(values)
+        return smooth + others
+
+    def _filled(self, values: Sequence[Any], avals: Sequence[Any]) -> list[LazyTensor]:
+        """Zeros where there is nothing."""
+        return [
+            as_tensor(np.zeros(aval.shape, aval.dtype)) if value is None else value
+            for value, aval in zip(values, avals)
+        ]
+
+    def _outputs(self) -> list[Any]:
+        return list(jax.eval_shape(self.function, *self.avals))
+
+    def vjp(self, inputs: Any, outputs: Any, gradients: Any) -> list[LazyTensor | None]:
+        results = self._outputs()
+
+        def pulled_back(smooth: Any, others: Any, cotangents: Any) -> Any:
+            def of_smooth(*values: Any) -> Any:
+                made = self.function(*self._joined(values, others))
+                return [y for y in made if jax.numpy.issubdtype(y.dtype, jax.numpy.inexact)]
+
+            return jax.vjp(of_smooth, *smooth)[1](cotangents)
+
+        kept = [jax.numpy.issubdtype(y.dtype, jax.numpy.inexact) for y in results]
+        wanted = [y for y, is_kept in zip(results, kept) if is_kept]
+        given = [g for g, is_kept in zip(gradients, kept) if is_kept]
+        smooth, others = self._parted(self.avals)
+        program = jax.make_jaxpr(pulled_back)(smooth, others, wanted)
+        arguments = [*self._ordered(inputs), *self._filled(given, wanted)]
+        made = iter(_run(program.jaxpr, program.consts, arguments))
+        return [next(made) if is_smooth else None for is_smooth in self.smooth]
+
+    def jvp(self, inputs: Any, outputs: Any, tangents: Any) -> list[LazyTensor]:
+        def pushed_forward(smooth: Any, others: Any, directions: Any) -> Any:
+            return jax.jvp(
+                lambda *values: self.function(*self._joined(values, others)),
+                tuple(smooth), tuple(directions),
+            )[1]  # fmt: skip
+
+        smooth, others = self._parted(self.avals)
+        directions, _ = self._parted(tangents)
+        program = jax.make_jaxpr(pushed_forward)(smooth, others, smooth)
+        arguments = [*self._ordered(inputs), *self._filled(directions, smooth)]
+        return _run(program.jaxpr, program.consts, arguments)
+
+    def batch(self, inputs: Any, batched: Any, size: int) -> list[LazyTensor]:
+        return []  # that of the body, with the rules below
+
+    def rules_of_batch(self, batched: Sequence[bool], size: int) -> _JaxRules:
+        axes = [0 if is_batched else None for is_batched in batched]
+        avals = [
+            jax.ShapeDtypeStruct((size, *a.shape) if is_batched else a.shape, a.dtype)
+            for a, is_batched in zip(self.avals, batched)
+        ]
+        return _JaxRules(jax.vmap(self.function, in_axes=tuple(axes), axis_size=size), avals)
