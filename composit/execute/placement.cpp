@@ -30,16 +30,29 @@ std::string spelled(const std::string& name) {
     return result;
 }
 
-// Whether the pattern, in which * stands for any characters, is the text or the beginning of one
-// that goes on with _.
-bool matches(std::string_view pattern, std::string_view text) {
-    if (pattern.empty()) return text.empty() || text[0] == '_';
-    if (pattern[0] == '*') {
-        for (size_t skipped = 0; skipped <= text.size(); ++skipped)
-            if (matches(pattern.substr(1), text.substr(skipped))) return true;
-        return false;
+// Whether the pattern, in which * stands for any characters, is all of the text.
+bool is_all(std::string_view pattern, std::string_view text) {
+    constexpr size_t none = std::string_view::npos;
+    size_t at = 0, star = none, after_star = 0;  // where the text goes on behind the last star
+    for (size_t t = 0; t < text.size();) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            after_star = t;
+        } else if (at < pattern.size() && pattern[at] == text[t]) {
+            ++at, ++t;
+        } else if (star != none) {
+            at = star + 1;
+            t = ++after_star;
+        } else {
+            return false;
+        }
     }
-    return !text.empty() && text[0] == pattern[0] && matches(pattern.substr(1), text.substr(1));
+    return pattern.find_first_not_of('*', at) == none;
+}
+
+// The same, or of a text that goes on with _ behind it.
+bool matches(const std::string& pattern, std::string_view text) {
+    return is_all(pattern, text) || is_all(pattern + "_*", text);
 }
 
 bool is_given(const Buffer& buffer) {
@@ -50,8 +63,9 @@ bool is_given(const Buffer& buffer) {
 // by its own name.
 enum class Fit { none, by_constant, by_name };
 
-Fit fit_of(const std::string& name, const Kernel& kernel, const Program& program) {
-    const std::string pattern = spelled(name);
+// `pattern`: the name as it is spelled here.
+Fit fit_of(const std::string& name, const std::string& pattern, const Kernel& kernel,
+           const Program& program) {
     const auto is_fit = [&](int number) {
         return matches(pattern, program.buffers[static_cast<size_t>(number)].name);
     };
@@ -206,10 +220,10 @@ std::vector<std::string> Placement::backends_of(const Program& program,
         if (!device.empty()) flow[k] = device == "cpu" ? host : backend_of(device);
     }
     for (const Rule& rule : rules_) {
-        const std::string backend = backend_of(rule.device);
+        const std::string backend = backend_of(rule.device), pattern = spelled(rule.name);
         bool is_used = false;
         for (size_t k = 0; k < own.size(); ++k) {
-            const Fit fit = fit_of(rule.name, program.kernels[k], program);
+            const Fit fit = fit_of(rule.name, pattern, program.kernels[k], program);
             if (fit == Fit::none) continue;
             is_used = true;
             own[k] = fit == Fit::by_name ? backend : "";

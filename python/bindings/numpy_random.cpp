@@ -71,12 +71,10 @@ class SharedRandomState : public RandomState {
         const Acquired acquired;
         draw.run_elsewhere([](std::string_view name, const std::vector<ir::Array>& parameters,
                               const ir::Shape& shape) {
-            const nb::object function =
-                numpy_attribute("random").attr(std::string(name).c_str());
+            const nb::object function = numpy_attribute("random").attr(std::string(name).c_str());
             nb::list arguments;  // numbers as such: NumPy takes them in half the time
             for (const ir::Array& parameter : parameters)
-                arguments.append(parameter.shape().empty() &&
-                                         parameter.dtype() == DType::float64
+                arguments.append(parameter.shape().empty() && parameter.dtype() == DType::float64
                                      ? nb::object(nb::float_(*parameter.data_as<double>()))
                                      : ndarray_from(parameter));
             return array_from(function(*arguments, nb::arg("size") = tuple_from(shape)));

@@ -474,7 +474,8 @@ def compile(
         return functools.partial(
             compile, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
-            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device, place=place,
+            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device,
+            place=place,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))

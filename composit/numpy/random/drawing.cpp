@@ -263,11 +263,9 @@ Draw::Draw(const Distribution& distribution, const std::vector<Tensor>& paramete
 }
 
 bool Draw::draws_pairs() const {
-    return std::visit(
-        []<class Result, class From, class... Rest>(Result (*)(From, Rest...)) {
-            return std::is_same_v<From, Source*>;
-        },
-        distribution_.sampler);
+    return std::visit([]<class Result, class From, class... Rest>(
+                          Result (*)(From, Rest...)) { return std::is_same_v<From, Source*>; },
+                      distribution_.sampler);
 }
 
 void Draw::run(Source& source) {

@@ -70,6 +70,15 @@ TEST(Placement, RulesPlaceKernelsAndChangeNoBit) {
     }
 }
 
+TEST(Placement, StarsStandForAnyCharacters) {
+    const Network network;
+    for (const char* name : {"*", "lay*weight", "*er*1*", "**", "layers.*", "*_weight", "t*nh*"})
+        EXPECT_EQ(network.backends(Placement().put(name, "cpp")).count("cpp"), 1) << name;
+    const std::string many = std::string(200, '*') + "nowhere";
+    for (const std::string& name : {std::string("layer"), std::string("*weigh"), many})
+        EXPECT_THROW((void)network.compiled(Placement().put(name, "cpp")), ValueError) << name;
+}
+
 TEST(Placement, NamesThatFitNothingAreErrors) {
     const Network network;
     EXPECT_EQ(error_of<ValueError>([&] { (void)network.compiled(Placement().put("head", "cpp")); }),

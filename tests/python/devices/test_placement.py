@@ -224,5 +224,5 @@ def test_a_cost_model_places(apart, opencl, expected):
     for value, known in zip(placed(X), expected):
         assert same(value, known)
     assert {step.device for step in placed.timeline(X).steps} >= {opencl}
-    with pytest.raises(ValueError, match=r"choose_placement: no devices\. At least one is required"):
+    with pytest.raises(ValueError, match=r"choose_placement: no devices\. At least one is"):
         mosaic.choose_placement(alone, [])

@@ -90,8 +90,8 @@ def test_names_that_are_no_functions():
 
 
 EMPTY = [
-    (slice(None), ()), (slice(None), []), ((),), ([],), ([], ()), (0, ()), (slice(None), [[]]), ((),) * 2,
-    (slice(None), np.array([])),
+    (slice(None), ()), (slice(None), []), ((),), ([],), ([], ()), (0, ()), (slice(None), [[]]),
+    ((),) * 2, (slice(None), np.array([])),
 ]  # fmt: skip
 
 

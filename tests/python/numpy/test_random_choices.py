@@ -310,7 +310,8 @@ CALLS = [
     ("rand", ()), ("randn", ()), ("randn", (3,)), ("normal", (1.0, 2.0)), ("random", (4,)),
     ("standard_t", (3,)), ("gamma", (2.0, 3.0, 2)), ("standard_cauchy", ()), ("wald", (1, 2, 3)),
     ("dirichlet", ([1, 2],)), ("multivariate_normal", ([0, 1], [[2, 1], [1, 2]])), ("bytes", (3,)),
-    ("randint", (0, 9, 3)), ("choice", (9, 3)), ("permutation", (5,)), ("multinomial", (9, [0.5] * 2)),
+    ("randint", (0, 9, 3)), ("choice", (9, 3)), ("permutation", (5,)),
+    ("multinomial", (9, [0.5] * 2)),
     ("negative_binomial", (3, 0.5)), ("lognormal", ()), ("uniform", (0, [1, 2])),
 ]  # fmt: skip
 

@@ -187,6 +187,11 @@ class RandomState(Distributions):
         return self._draw(_l.tomaxint, size)
 
 
+def _numpys() -> Any:
+    """numpy.random, which NumPy loads when it is first asked for. Its stubs lack some functions."""
+    return np.random
+
+
 class _Shared(RandomState):
     """What the functions of the module draw from: NumPy's own state, so that a seed here is one for
     all libraries that call numpy.random, and draws of both follow one another."""
@@ -199,7 +204,7 @@ class _Shared(RandomState):
     def __getattr__(self, name: str) -> Any:
         if name not in ("_bit_generator", "_stream", "_draw"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._over(np.random.get_bit_generator())
+        self._over(_numpys().get_bit_generator())
         return getattr(self, name)
 
     def __reduce__(self) -> str:
@@ -208,18 +213,18 @@ class _Shared(RandomState):
     def seed(self, seed: Any = None) -> None:
         if seed is not None:
             MT19937()._legacy_seeding(seed)  # the errors of composit
-        np.random.seed(seed)
+        _numpys().seed(seed)
 
     def get_state(self, legacy: bool = True) -> Any:
-        return np.random.get_state(legacy)
+        return _numpys().get_state(legacy)
 
     def set_state(self, state: Any) -> None:
         _c.state_of_legacy(state)
-        np.random.set_state(state)
+        _numpys().set_state(state)
 
     def replace_bit_generator(self, bit_generator: Any) -> None:
         """numpy.random.set_bit_generator."""
-        np.random.set_bit_generator(bit_generator)
+        _numpys().set_bit_generator(bit_generator)
         self._over(bit_generator)
 
 
