@@ -43,12 +43,13 @@ std::vector<PlacedKernel> place(const Program& program, const Options& options) 
     const std::vector<std::string> wanted = options.placement.backends_of(
         program, own, runtime::backend(options.host.empty() ? own : options.host)->name());
     std::vector<PlacedKernel> placements;
+    std::shared_ptr<runtime::Backend> backend;  // of the kernel before
     for (size_t k = 0; k < wanted.size(); ++k) {
         const Kernel& kernel = program.kernels[k];
+        if (k == 0 || wanted[k] != wanted[k - 1]) backend = runtime::backend(wanted[k]);
         // What the interpreter refuses shows when it compiles: asking it first is half the work.
-        const auto why = wanted[k] == interpreter
-                             ? std::nullopt
-                             : runtime::backend(wanted[k])->refuses(kernel, program);
+        const auto why =
+            wanted[k] == interpreter ? std::nullopt : backend->refuses(kernel, program);
         if (why) check_interpreter(program, kernel, wanted[k]);
         placements.push_back({kernel.name, why ? interpreter : wanted[k], why.value_or("")});
     }

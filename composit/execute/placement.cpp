@@ -1,6 +1,7 @@
 #include "composit/execute/placement.h"
 
 #include "composit/base/ascii.h"
+#include "composit/base/entry_diff.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/text.h"
@@ -190,16 +191,12 @@ Placement Placement::load(const std::filesystem::path& path) {
 }
 
 std::string Placement::diff(const Placement& from, const Placement& to) {
-    std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> devices;
-    for (const Rule& rule : from.rules_) devices[rule.name].first.push_back(rule.device);
-    for (const Rule& rule : to.rules_) devices[rule.name].second.push_back(rule.device);
-    std::string result;
-    for (const auto& [name, both] : devices) {
-        if (both.first == both.second) continue;
-        for (const std::string& device : both.first) result += "- " + name + ": " + device + "\n";
-        for (const std::string& device : both.second) result += "+ " + name + ": " + device + "\n";
-    }
-    return result;
+    const auto texts_of = [](const Placement& placement) {
+        NamedTexts texts;
+        for (const Rule& rule : placement.rules_) texts.emplace_back(rule.name, rule.device);
+        return texts;
+    };
+    return diff_of_entries(texts_of(from), texts_of(to));
 }
 
 std::vector<std::string> Placement::backends_of(const Program& program,
@@ -214,6 +211,8 @@ std::vector<std::string> Placement::backends_of(const Program& program,
     const bool is_placed = std::ranges::any_of(program.kernels, [](const Kernel& kernel) {
         return !kernel.device.empty() && kernel.device != "cpu";
     });
+    if (rules_.empty() && !is_placed)
+        return std::vector<std::string>(program.kernels.size(), otherwise);
     std::vector<std::string> flow(program.kernels.size()), own(program.kernels.size());
     for (size_t k = 0; is_placed && k < flow.size(); ++k) {
         const std::string& device = program.kernels[k].device;

@@ -1,5 +1,6 @@
 #include "composit/execute/timeline.h"
 
+#include "composit/base/json_text.h"
 #include "composit/base/printable.h"
 #include "composit/base/text.h"
 
@@ -12,14 +13,7 @@ namespace {
 
 double milliseconds(double seconds) { return seconds * 1e3; }
 
-std::string in_json(const std::string& text) {
-    std::string result = "\"";
-    for (char c : printable(text)) {
-        if (c == '"' || c == '\\') result += '\\';
-        result += c;
-    }
-    return result + '"';
-}
+std::string in_json(const std::string& text) { return json_string(printable(text)); }
 
 }  // namespace
 

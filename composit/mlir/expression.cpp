@@ -1,5 +1,6 @@
 // Expressions of the scalar language, operation by operation.
 #include "composit/base/error.h"
+#include "composit/ir/scalar/table_values.h"
 #include "composit/mlir/graph_printer.h"
 
 #include <cstring>
@@ -153,14 +154,8 @@ class ExpressionPrinter {
     }
 
     Value looked_up(const Expr& x, const Value& index) {
-        const auto& table = *x.table();
-        ir::Array values(x.dtype(), {static_cast<int64_t>(table.size())});
-        const auto size = static_cast<size_t>(ir::size_of(x.dtype()));
-        for (size_t i = 0; i < table.size(); ++i)
-            std::memcpy(static_cast<char*>(values.mutable_data()) + i * size, table[i].data(),
-                        size);
         return out_.apply_generic(
-            "gather", {out_.constant(values), index},
+            "gather", {out_.constant(ir::scalar::table_values(x)), index},
             "dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = "
             "[0], index_vector_dim = " +
                 std::to_string(index.rank()) +

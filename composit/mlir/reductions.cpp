@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/mlir/graph_printer.h"
+#include "composit/ops/combiner_of.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
@@ -27,10 +28,6 @@ Value extreme(Writer& out, DType dtype, bool is_least) {
 namespace {
 
 using ir::kernel::Combiner;
-
-Combiner combiner_of(const Node& node) {
-    return static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
-}
 
 const char* operation_of(Combiner combiner) {
     switch (combiner) {
@@ -73,7 +70,7 @@ Value position(Writer& out, const Node& node, const Value& x, const Axes& axes) 
     flat.push_back(length);
     const Value rows = out.reshape(out.transpose(x, order), flat);
     const auto last = static_cast<int64_t>(flat.size()) - 1;
-    const Combiner combiner = combiner_of(node);
+    const Combiner combiner = ops::combiner_of(node);
     const ValueType element{x.dtype, {}}, place{DType::int64, {}};
     const char* const direction = combiner == Combiner::argmax ? "GT" : "LT";
     const Values found = out.with_block(
@@ -99,7 +96,7 @@ Value position(Writer& out, const Node& node, const Value& x, const Axes& axes) 
 Values reduce(GraphPrinter& printer, const Node& node, const Values& x) {
     Writer& out = printer.out;
     const Axes& axes = node.attributes().get<Axes>("axes");
-    const Combiner combiner = combiner_of(node);
+    const Combiner combiner = ops::combiner_of(node);
     Value value = x[0];
     if (combiner == Combiner::any || combiner == Combiner::all)
         value = out.convert(value, DType::boolean);
@@ -126,7 +123,7 @@ Values scan(GraphPrinter& printer, const Node& node, const Values& x) {
         rest_starts[along] = reach;
         rest[along] = length - reach;
         const Value joined =
-            out.binary(operation_of(combiner_of(node)), out.slice(value, none, rest, ones),
+            out.binary(operation_of(ops::combiner_of(node)), out.slice(value, none, rest, ones),
                        out.slice(value, rest_starts, rest, ones));
         value = out.concatenate({out.slice(value, none, first, ones), joined}, axis);
     }

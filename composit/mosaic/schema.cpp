@@ -1,6 +1,7 @@
 // Schemas as text, and what differs between two of them.
 #include "composit/mosaic/schema.h"
 
+#include "composit/base/entry_diff.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/utf8.h"
@@ -144,22 +145,13 @@ Schema Schema::load(const std::filesystem::path& path) {
 }
 
 std::string Schema::diff(const Schema& from, const Schema& to) {
-    // Of one name there may be several: tensors without names.
-    struct Views {
-        std::vector<std::string> before, after;
+    const auto texts_of = [](const Schema& schema) {
+        NamedTexts texts;
+        for (const Entry& entry : schema.entries_)
+            texts.emplace_back(entry.name, transforms::text_of(entry.view));
+        return texts;
     };
-    std::map<std::string, Views> names;
-    for (const Entry& entry : from.entries_)
-        names[entry.name].before.push_back(transforms::text_of(entry.view));
-    for (const Entry& entry : to.entries_)
-        names[entry.name].after.push_back(transforms::text_of(entry.view));
-    std::string result;
-    for (const auto& [name, views] : names) {
-        if (views.before == views.after) continue;
-        for (const std::string& view : views.before) result += "- " + name + ": " + view + "\n";
-        for (const std::string& view : views.after) result += "+ " + name + ": " + view + "\n";
-    }
-    return result;
+    return diff_of_entries(texts_of(from), texts_of(to));
 }
 
 }  // namespace composit::mosaic

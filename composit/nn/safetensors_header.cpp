@@ -2,6 +2,7 @@
 #include "composit/nn/safetensors_header.h"
 
 #include "composit/base/error.h"
+#include "composit/base/json_text.h"
 #include "composit/base/utf8.h"
 
 #include <algorithm>
@@ -280,22 +281,7 @@ void check_places(std::string_view where, std::vector<StoredTensor>& tensors, ui
 void put_string(std::string& out, std::string_view where, const std::string& value) {
     user_check(!broken_utf8(value), where, "the name '", value,
                "' is no UTF-8, which is required.");
-    out.push_back('"');
-    constexpr std::string_view escaped = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (const char c : value) {
-        if (const size_t which = escaped.find(c); which != std::string_view::npos) {
-            out.push_back('\\');
-            out.push_back(letters[which]);
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            out += "\\u00";
-            out.push_back(digits[static_cast<unsigned char>(c) >> 4]);
-            out.push_back(digits[static_cast<unsigned char>(c) & 15]);
-        } else {
-            out.push_back(c);
-        }
-    }
-    out.push_back('"');
+    out += json_string(value);
 }
 
 std::string_view format_name(std::string_view where, const StoredTensor& tensor) {

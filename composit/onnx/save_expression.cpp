@@ -1,5 +1,6 @@
 // Expressions of the scalar language, operation by operation.
 #include "composit/base/error.h"
+#include "composit/ir/scalar/table_values.h"
 #include "composit/onnx/save_rules.h"
 #include "composit/ops/ops.h"
 
@@ -147,13 +148,8 @@ class ExpressionSaver {
     }
 
     Written looked_up(const Expr& x, const Written& index) {
-        const auto& table = *x.table();
-        ir::Array values(x.dtype(), {static_cast<int64_t>(table.size())});
-        const auto size = static_cast<size_t>(ir::size_of(x.dtype()));
-        for (size_t i = 0; i < table.size(); ++i)
-            std::memcpy(static_cast<char*>(values.mutable_data()) + i * size, table[i].data(),
-                        size);
-        return out_.gather(out_.constant(values), out_.cast(index, DType::int64), 0);
+        return out_.gather(out_.constant(ir::scalar::table_values(x)),
+                           out_.cast(index, DType::int64), 0);
     }
 
     GraphWriter& out_;

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/onnx/save_rules.h"
+#include "composit/ops/combiner_of.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
@@ -11,10 +12,6 @@ namespace {
 
 using ir::kernel::Combiner;
 using Axes = std::vector<int64_t>;
-
-Combiner combiner_of(const Node& node) {
-    return static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
-}
 
 const char* operator_of(Combiner combiner) {
     switch (combiner) {
@@ -42,7 +39,7 @@ Written position(GraphWriter& out, const Node& node, const Written& x, const Axe
     flat.push_back(ir::element_count(x.shape) / std::max<int64_t>(1, ir::element_count(kept)));
     const Written rows = out.reshape(out.transpose(x, order), flat);
     const Written found =
-        out.add(operator_of(combiner_of(node)), {rows}, {DType::int64, kept},
+        out.add(operator_of(ops::combiner_of(node)), {rows}, {DType::int64, kept},
                 {integer_attribute("axis", -1), integer_attribute("keepdims", 0)});
     return out.reshape(found, node.types()[0].shape);
 }
@@ -50,7 +47,7 @@ Written position(GraphWriter& out, const Node& node, const Written& x, const Axe
 ManyWritten reduce(GraphSaver& saver, const Node& node, const ManyWritten& x) {
     GraphWriter& out = saver.out;
     const Axes& axes = node.attributes().get<Axes>("axes");
-    const Combiner combiner = combiner_of(node);
+    const Combiner combiner = ops::combiner_of(node);
     const DType dtype = node.types()[0].dtype;
     const bool is_truth = combiner == Combiner::any || combiner == Combiner::all;
     Written value = x[0];
@@ -68,7 +65,7 @@ ManyWritten reduce(GraphSaver& saver, const Node& node, const ManyWritten& x) {
 
 ManyWritten scan(GraphSaver& saver, const Node& node, const ManyWritten& x) {
     GraphWriter& out = saver.out;
-    const Combiner combiner = combiner_of(node);
+    const Combiner combiner = ops::combiner_of(node);
     const int64_t axis = node.attributes().get<int64_t>("axis");
     if (combiner == Combiner::sum)
         return {out.add("CumSum",

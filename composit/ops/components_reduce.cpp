@@ -3,6 +3,7 @@
 // Sums go part by part. Products and extremes of complex numbers need both parts at once: they are
 // trees of maps, in which neighbours combine; running ones double their reach.
 #include "composit/base/error.h"
+#include "composit/ops/combiner_of.h"
 #include "composit/ops/components.h"
 #include "composit/ops/part.h"
 
@@ -107,7 +108,7 @@ Tensor along(const Tensor& x, const Tensor& places, int64_t axis) {
 std::vector<Components> reduce_by_components(const Node& node,
                                              const std::vector<Components>& operands) {
     const Components& x = operands[0];
-    const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
+    const auto combiner = combiner_of(node);
     if (!x.im || combiner == Combiner::sum) return each_component(node, operands);
     const Axes& axes = node.attributes().get<Axes>("axes");
     const bool keepdims = node.attributes().get<bool>("keepdims");
@@ -131,7 +132,7 @@ std::vector<Components> reduce_by_components(const Node& node,
 std::vector<Components> scan_by_components(const Node& node,
                                            const std::vector<Components>& operands) {
     Components x = operands[0];
-    const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
+    const auto combiner = combiner_of(node);
     if (!x.im || combiner == Combiner::sum) return each_component(node, operands);
     const int64_t axis = node.attributes().get<int64_t>("axis");
     const int64_t n = x.re.shape()[static_cast<size_t>(axis)];

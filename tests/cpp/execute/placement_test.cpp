@@ -53,8 +53,8 @@ struct Network {
     }
     [[nodiscard]] std::set<std::string> backends(const Placement& placement) const {
         std::set<std::string> found;
-        for (const PlacedKernel& placed : compiled(placement).placements())
-            found.insert(placed.backend);
+        const Compiled made = compiled(placement);
+        for (const PlacedKernel& placed : made.placements()) found.insert(placed.backend);
         return found;
     }
 };
