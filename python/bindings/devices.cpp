@@ -6,6 +6,7 @@
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
+#include "composit/mosaic/list_devices.h"
 #include "composit/runtime/backend.h"
 #include "composit/runtime/device.h"
 #include "content.h"
@@ -59,6 +60,13 @@ void bind_devices(nb::module_& module) {
     inner.def("full_name", full_name, nb::call_guard<Located>());
     inner.def("describe", described, nb::call_guard<Located>());
     inner.def("all", all_devices);
+    inner.def(
+        "table",
+        [](bool measure) {
+            const Released released;
+            return mosaic::list_devices(measure);
+        },
+        nb::arg("measure"), nb::call_guard<Located>());
     inner.def(
         "synchronise",
         [](const std::string& name) {

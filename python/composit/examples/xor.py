@@ -1,14 +1,14 @@
-"""Learning XOR with composit.torch: python -m composit.examples.xor"""
+"""Learning XOR with composit.torch: python -m composit.examples.xor [--device opencl]"""
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 
-def train(torch: Any, steps: int = 5000) -> tuple[Any, Any, Any]:
+def train(torch: Any, steps: int = 5000, device: str = "cpu") -> tuple[Any, Any, Any]:
     """Targets, predictions and probabilities of a model that `torch` trained: composit.torch, or
-    PyTorch, which takes the same lines."""
-    device = "cpu"
+    PyTorch, which takes the same lines. All tensors lie on `device`."""
     inputs = [[0, 0], [0, 1], [1, 0], [1, 1]]
     x = torch.tensor(inputs, requires_grad=False).float().to(device)
     y = torch.tensor([1, 0, 0, 1], requires_grad=False).long().to(device)
@@ -33,15 +33,19 @@ def train(torch: Any, steps: int = 5000) -> tuple[Any, Any, Any]:
     model.eval()
     with torch.no_grad():
         logits = model(x)
-        softmax = logits.softmax(-1).numpy()
-        return y.numpy(), softmax.argmax(-1), softmax
+        softmax = logits.softmax(-1).cpu().numpy()
+        return y.cpu().numpy(), softmax.argmax(-1), softmax
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     """Trains, and prints what was learnt."""
     import composit.torch as torch
 
-    targets, prediction, softmax = train(torch)
+    parser = argparse.ArgumentParser(prog="python -m composit.examples.xor", description=__doc__)
+    parser.add_argument("--device", default="cpu", help="device to train on (cpu)")
+    parser.add_argument("--steps", type=int, default=5000, help="steps of gradient descent (5000)")
+    options = parser.parse_args(words)
+    targets, prediction, softmax = train(torch, options.steps, options.device)
     print(f"targets: {targets}")
     print(f"prediction: {prediction}")
     print("softmax:")

@@ -155,6 +155,23 @@ def test_it_learns_the_scans(seed):
     assert training.accuracy(scans.test_images, scans.test_labels) >= 0.98
 
 
+def test_a_device_trains_the_same_weights(apart, capsys):
+    scans = data.load(None, 1)
+    weights = []
+    for device in ("cpu", apart):
+        training = digits.Training(scans, digits.parse(["--device", device]))
+        digits.describe(training)
+        training.run(1)
+        weights.append([w.tobytes() for w in training.weights])
+    assert weights[0] == weights[1]
+    assert "time per step on apart:0: " in capsys.readouterr().out
+
+
+def test_a_device_that_is_not_here(tmp_path, capsys):
+    assert digits.main(["--output", str(tmp_path), "--device", "tpu"]) == 1
+    assert capsys.readouterr().err.startswith("device: there is no 'tpu'. Available: cpu")
+
+
 def test_moved_images():
     images = np.zeros((50, 1, 4, 5), np.float32)
     images[:, 0, 1, 2] = 1

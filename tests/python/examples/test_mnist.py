@@ -1,6 +1,7 @@
 """The trainings on digits of 28 x 28: losses beside PyTorch's, options, data, and the picture."""
 
 import argparse
+import re
 from functools import partial
 
 import numpy as np
@@ -27,6 +28,18 @@ def test_a_short_run(program, more, capsys):
     said = capsys.readouterr().out
     assert "1797 scans of 8 x 8, scaled to 28 x 28; 64 to train, 40 to test" in said
     assert 0 <= float(said.split("test accuracy: ")[1].split(" %")[0]) <= 100
+
+
+@pytest.mark.parametrize(
+    "program, more",
+    [(cnn, []), (vit, ["--patch_size", "7", "--embed", "16", "--num_layers", "2"])],
+)
+def test_a_device_says_what_the_cpu_says(program, more, apart, capsys):
+    said = []
+    for device in ("cpu", apart):
+        assert program.main([*FEW, *more, "--device", device]) == 0
+        said.append(re.sub(r"in [\d.]+ s", "", capsys.readouterr().out))
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("program, words, least", [(cnn, ["--epochs", "10"], 98), (vit, [], 95)])

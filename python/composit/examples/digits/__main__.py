@@ -26,6 +26,7 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     option("--batch-size", type=int, default=32, help="images per step (32)")
     option("--learning-rate", type=float, default=0.1, help="of gradient descent (0.1)")
     option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
+    option("--device", default="cpu", help='where it trains: "opencl", "cuda", … (cpu)')
     option(
         "--output",
         type=Path,
@@ -56,6 +57,7 @@ class Training:
         self.step = functools.partial(network.training_step, learning_rate=arguments.learning_rate)
         height, width = digits.train_images.shape[2:]
         self.weights = network.initial_weights(height, width, arguments.seed)
+        self.device = composit.devices.full_name(arguments.device)
 
     def examples(self) -> list:
         """What a step takes, as named tensors."""
@@ -65,7 +67,12 @@ class Training:
         return [images, labels, *weights]
 
     def compile(self) -> None:
-        self.train_step = composit.compile(self.step, *self.examples(), name="train_step")
+        compiled = functools.partial(
+            composit.compile, self.step, *self.examples(), name="train_step"
+        )
+        self.train_step = compiled()
+        on_cpu = self.device == "cpu"
+        self.step_there = self.train_step if on_cpu else compiled(device=self.device)
 
     def run(self, epochs: int) -> None:
         from tqdm import tqdm
@@ -78,15 +85,16 @@ class Training:
                 order = random.permutation(len(images))
                 for i in range(steps):
                     chosen = order[i * self.batch : (i + 1) * self.batch]
-                    loss, logits, *self.weights = self.train_step(
+                    loss, logits, *self.weights = self.step_there(
                         data.moved(images[chosen], random), labels[chosen], *self.weights
                     )
-                    accuracy = float((logits.argmax(axis=1) == labels[chosen]).mean())
+                    accuracy = float((np.argmax(np.asarray(logits), axis=1) == labels[chosen]).mean())
                     bar.update()
                     if i % 8 == 0:
                         bar.set_postfix(
                             epoch=epoch + 1, loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}"
                         )
+        self.weights = [np.asarray(w) for w in self.weights]  # from the device
 
     def logits(self, images: np.ndarray) -> np.ndarray:
         weights = [cnp.asarray(w) for w in self.weights]
@@ -132,6 +140,11 @@ def describe(training: Training) -> None:
         f"time per step: {before * 1e3:.2f} ms interpreted, {after * 1e3:.2f} ms compiled "
         f"(compiling took {compiling:.2f} s)"
     )
+    if training.device != "cpu":
+        there = seconds_per_step(
+            lambda: np.asarray(training.step_there(images, labels, *training.weights)[0]), 50
+        )
+        print(f"time per step on {training.device}: {there * 1e3:.2f} ms, copies of all weights in it")
 
 
 def require_packages(*names: str) -> None:
@@ -194,7 +207,7 @@ def main(words: list[str] | None = None) -> int:
         print(f"test accuracy: {100 * accuracy:.2f} %")
         draw(training, arguments.output / "digits.svg")
         report = ship(training, arguments.output / "digits")
-    except (data.DataError, project.ProjectError, ImportError, OSError) as error:
+    except (data.DataError, project.ProjectError, ImportError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

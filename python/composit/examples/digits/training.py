@@ -57,6 +57,6 @@ def accuracy(torch: Any, model: Any, digits: Digits, device: str) -> float:
     with torch.no_grad():
         for first in range(0, len(digits.test_images), 256):
             images = torch.from_numpy(digits.test_images[first : first + 256]).to(device)
-            guesses = model(images).numpy().argmax(1)
+            guesses = model(images).cpu().numpy().argmax(1)
             right += int((guesses == digits.test_labels[first : first + 256]).sum())
     return right / len(digits.test_images)

@@ -76,6 +76,13 @@ def present() -> str | None:
     return _present.get()
 
 
+def table(measure: bool = True) -> str:
+    """What `python -m composit.devices` prints: a paragraph for the CPU and for each device, with
+    its memory, its speed if `measure` says so (a second, and a compilation), and what its target
+    says of kernels; then the kinds of devices that are not here, with the reasons."""
+    return _core_devices.table(measure)
+
+
 def names() -> list[str]:
     """The names of all devices that are here: "cpu" first."""
     return ["cpu", *_core_devices.all()[0]]
@@ -139,23 +146,3 @@ def _placed(x: LazyTensor, name: str) -> LazyTensor:
     if not isinstance(x, LazyTensor) or _core_devices.device_of(x) == name:
         return x
     return _core_devices.placed(x, name)
-
-
-def main() -> None:
-    """Prints a table of devices."""
-    for name in names():
-        if name == "cpu":
-            print("cpu         the host, one of", ", ".join(_core.backends.names()))
-            continue
-        facts = describe(name)
-        free = facts["free_bytes"]
-        room = f"{facts['memory_bytes'] / 2**30:.1f} GiB"
-        if free >= 0:
-            room += f", {free / 2**30:.1f} GiB free"
-        print(f"{facts['name']:<12}{facts['description']}: {room}")
-    for kind, reason in missing().items():
-        print(f"{kind:<12}not here: {reason}")
-
-
-if __name__ == "__main__":
-    main()
