@@ -66,8 +66,7 @@ std::string host(bool measure) {
     std::string backends;
     for (const std::string& name : runtime::backend_names())
         if (!runtime::backend(name)->device()) backends += (backends.empty() ? "" : ", ") + name;
-    const int64_t bytes =
-        int64_t{sysconf(_SC_PHYS_PAGES)} * int64_t{sysconf(_SC_PAGESIZE)};
+    const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * int64_t{sysconf(_SC_PAGESIZE)};
     std::vector<std::string> lines{text("the host, by one of the back ends ", backends, ": ",
                                         execute::default_threads(), " threads, ",
                                         gibibytes(bytes))};

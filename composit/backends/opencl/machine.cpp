@@ -75,10 +75,14 @@ OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
     // COMPOSIT_OPENCL_KERNELS=groups: a CPU runs what is meant for GPUs, so that it is tested.
     const char* const kernels = std::getenv("COMPOSIT_OPENCL_KERNELS");
     has_loops_ = is_cpu_ && (kernels == nullptr || std::string_view(kernels) != "groups");
+    // PoCL keeps all that it compiled. To give a binary it would compile each kernel once more, for
+    // groups of any size: half of the time that a program takes to build.
+    const std::string version = device_text(api, device, device_version);
+    driver_keeps_code_ = has_loops_ && version.find("PoCL") != std::string::npos;
     const std::string driver = device_text(api, device, driver_version);
     description_ = text(device_text(api, device, device_name), ", driver ", driver);
-    identity_ = text("device ", device_text(api, device, device_name), "\nversion ",
-                     device_text(api, device, device_version), "\ndriver ", driver);
+    identity_ = text("device ", device_text(api, device, device_name), "\nversion ", version,
+                     "\ndriver ", driver);
     Status status = success;
     context_ = api.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status);
     check("clCreateContext", status);

@@ -53,7 +53,8 @@ class OpenClMachine : public simt::Machine {
     std::string name_, description_, identity_;
     int64_t memory_bytes_ = 0, most_block_bytes_ = 0;
     bool is_cpu_ = false;
-    bool has_loops_ = false;  // its kernels are those of CPUs
+    bool has_loops_ = false;          // its kernels are those of CPUs
+    bool driver_keeps_code_ = false;  // on disk, by text: composit keeps no binaries then
     pid_t owner_;
     ContextId context_ = nullptr;
     QueueId queue_ = nullptr;

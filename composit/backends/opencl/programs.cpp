@@ -78,6 +78,8 @@ std::shared_ptr<simt::Code> OpenClMachine::build_now(const std::string& text,
                                                      const std::string& folder) {
     const simt::BinaryKey key{"opencl", composit::text(identity_, "\noptions ", build_options),
                               text};
+    if (driver_keeps_code_)
+        return std::make_shared<OpenClCode>(api_, name_, from_text(key, folder));
     ProgramId program = nullptr;
     if (const std::optional<std::string> binary = simt::cached_binary(key, folder))
         program = from_binary(*binary);

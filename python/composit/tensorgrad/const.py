@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+from composit import devices
+
 
 class DEVICE(str, Enum):  # noqa: UP042, its str() is DTYPE.FLOAT32
     """Devices that have a name of their own; others are registered under any string."""
@@ -54,9 +56,10 @@ class OP(str, Enum):  # noqa: UP042, its str() is DTYPE.FLOAT32
 
 
 def device_of(value: "DEVICE | str | None") -> "DEVICE | str":
-    """The device of a name: a DEVICE where there is one. None is the CPU."""
+    """The device of a name: a DEVICE where there is one. None is the device of the innermost
+    `with composit.device(name):`, else the CPU."""
     if value is None:
-        return DEVICE.CPU
+        value = devices.present() or DEVICE.CPU
     try:
         return DEVICE(value)
     except ValueError:

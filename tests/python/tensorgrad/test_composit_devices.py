@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import composit
 import composit.tensorgrad as tg
 from composit import devices
 
@@ -59,7 +60,7 @@ def test_data_and_gradients_lie_there(apart):
 
 def test_operands_lie_on_one_device(apart):
     with pytest.raises(RuntimeError, match=r"add: operands lie on DEVICE\.CPU, apart\. One dev"):
-        tg.tensor([1.0]) + tg.tensor([1.0], device="apart")
+        tg.tensor([1.0], device="cpu") + tg.tensor([1.0], device="apart")
     assert (2 * tg.tensor([1.0], device="apart")).tolist() == [2]
 
 
@@ -76,3 +77,12 @@ def test_a_device_that_is_not_here_is_refused(apart):
         assert not tg.is_cuda_available()
         with pytest.raises(NotImplementedError, match=r"'cuda' is not built or registered \(.+\)"):
             tg.tensor([1.0]).cuda()
+
+
+def test_a_context_says_where_tensors_are_made(apart):
+    with composit.device(apart):
+        x, layer = tg.Tensor.zeros((2, 3)), tg.nn.Linear(3, 2)
+        assert x.device == layer.weight.device == "apart"
+        assert tg.tensor([1.0], device="cpu").device == "cpu"
+    with composit.device("cpu"):
+        assert tg.tensor([1.0]).device == tg.DEVICE.CPU

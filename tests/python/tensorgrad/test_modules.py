@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+import composit
 import composit.tensorgrad as tg
 import composit.torch
 from composit.examples import xor
@@ -194,7 +195,8 @@ def test_modules_name_what_they_hold():
             self.first = tg.nn.Sequential(tg.nn.Linear(2, 3), tg.nn.BatchNorm1d(3))
             self.scale = tg.nn.Parameter([1.0])
 
-    net = Net()
+    with composit.device("cpu"):
+        net = Net()
     assert list(net.named_parameters()) == [
         "first.0.weight", "first.0.bias", "first.1.weight", "first.1.bias", "scale",
     ]  # fmt: skip

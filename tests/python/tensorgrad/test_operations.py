@@ -107,7 +107,7 @@ def test_masks():
 
 
 def test_what_a_tensor_is():
-    x = tg.tensor([[1, 2, 3]], name="x")
+    x = tg.tensor([[1, 2, 3]], device="cpu", name="x")
     assert repr(x) == "Tensor(shape=(1, 3), dtype=DTYPE.FLOAT32, device=DEVICE.CPU)"
     assert (x.dtype, x.device, x.ndim, x.numel(), len(x)) == (tg.DTYPE.FLOAT32, "cpu", 2, 3, 1)
     assert x.grad.tolist() == [[0, 0, 0]] and x.requires_grad and x.name == "x"

@@ -88,7 +88,9 @@ class Training:
                     loss, logits, *self.weights = self.step_there(
                         data.moved(images[chosen], random), labels[chosen], *self.weights
                     )
-                    accuracy = float((np.argmax(np.asarray(logits), axis=1) == labels[chosen]).mean())
+                    accuracy = float(
+                        (np.argmax(np.asarray(logits), axis=1) == labels[chosen]).mean()
+                    )
                     bar.update()
                     if i % 8 == 0:
                         bar.set_postfix(
@@ -144,7 +146,9 @@ def describe(training: Training) -> None:
         there = seconds_per_step(
             lambda: np.asarray(training.step_there(images, labels, *training.weights)[0]), 50
         )
-        print(f"time per step on {training.device}: {there * 1e3:.2f} ms, copies of all weights in it")
+        print(
+            f"time per step on {training.device}: {there * 1e3:.2f} ms, copies of all weights in it"
+        )
 
 
 def require_packages(*names: str) -> None:
