@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds composit without tests in build/gpu, and tries it on a GPU: conformance, tests, benchmarks.
 #
-#     tools/gpu.sh [STAGE…]     build devices conformance tests bench; tiles, when asked for
+#     tools/gpu.sh [STAGE…]     build devices conformance tests bench page; tiles, when asked for
 #
 # Needs no network and no environment of its own: PYTHON is an interpreter with numpy, nanobind, and
 # the libraries to compare with (torch, cupy, jax). DEVICE: "cuda". OUT: where logs and results go.
@@ -66,12 +66,13 @@ conformance() {
 export -f build conformance
 export PYTHON JOBS DEVICE OUT
 
-STAGES=${*:-build devices conformance tests bench}
+STAGES=${*:-build devices conformance tests bench page}
 stage build 400 bash -c build
 stage devices 60 "$PYTHON" -m composit.devices
 LINES_OF_LOG=100 stage conformance 240 bash -c conformance
 stage tests 240 "$PYTHON" -m pytest -q --maxfail 20 -p no:cacheprovider \
     --device "$DEVICE" tests/python/devices
 stage bench 400 "$PYTHON" benchmarks/python/gpu.py --device "$DEVICE" --out "$OUT/gpu.json"
+[ ! -e "$OUT/gpu.json" ] || stage page 30 "$PYTHON" benchmarks/python/gpu_page.py "$OUT/gpu.json"
 stage tiles 60 "$PYTHON" benchmarks/python/gpu_tiles.py
 exit $failed

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gpu_rows import Row, Work, all_rows
+from gpu_rows import Row, Steps, Work, all_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAST_SECONDS, ROUNDS = 20e-3, 7
@@ -181,7 +181,9 @@ def measure(row: Row, device: str, small: bool) -> dict[str, Any]:
     import composit.numpy as cnp
 
     work = row.make(small)
-    found: dict[str, Any] = {"name": row.name, "peers": {}}
+    if isinstance(work, Steps):
+        return measure_steps(row, work, device)
+    found: dict[str, Any] = named(row)
     start = time.perf_counter()
     compiled = composit.compile(work.ours, *work.arguments, device=device)
     found["compile_seconds"] = time.perf_counter() - start
@@ -204,11 +206,51 @@ def measure(row: Row, device: str, small: bool) -> dict[str, Any]:
             found["peers"][name] = measure_peer(name, function, work, ours)
         except Exception as error:
             found["peers"][name] = {"failed": f"{type(error).__name__}: {error}"[:500]}
+    return with_ratio(found)
+
+
+def named(row: Row) -> dict[str, Any]:
+    return {"name": row.name, "must": row.must, "aim": row.aim, "peers": {}}
+
+
+def with_ratio(found: dict[str, Any]) -> dict[str, Any]:
+    """The best peer's time over composit's, if any peer was timed."""
     timed = {n: p["seconds"] for n, p in found["peers"].items() if "seconds" in p}
     if timed:
         best = min(timed, key=lambda name: timed[name])
         found |= {"best": best, "ratio": timed[best] / found["seconds"]}
     return found
+
+
+def measure_steps(row: Row, work: Steps, device: str) -> dict[str, Any]:
+    """Seconds are those of `count` steps. The first steps' losses and weights are compared with
+    the CPU's to the bit, and PyTorch's losses with those."""
+    import composit
+    import composit.torch as torch
+
+    few, found = 3, named(row)
+    start = time.perf_counter()
+    ours, on_cpu = work.training(torch, device), work.training(torch, "cpu")
+    losses = [ours.steps(1).item() for _ in range(few)]
+    expected = [on_cpu.steps(1).item() for _ in range(few)]
+    found["first_seconds"] = time.perf_counter() - start
+    of_both = [np.float32(losses), *ours.weights().values()]
+    found["differing"] = differing(of_both, [np.float32(expected), *on_cpu.weights().values()])
+
+    def wait(result: Any) -> None:
+        composit.devices.synchronise(device)
+
+    found["seconds"] = seconds_of(lambda: ours.steps(work.count), wait)
+    found["compile_seconds"] = found["gflops"] = found["gigabytes"] = 0.0
+    try:
+        library = Torch()
+        theirs = work.training(library.torch, "cuda")
+        far = max(abs(a / theirs.steps(1).item() - 1) for a in losses)
+        seconds = seconds_of(lambda: theirs.steps(work.count), library.wait)
+        found["peers"]["torch"] = {"seconds": seconds, "difference": far, "agrees": far <= 1e-3}
+    except Exception as error:
+        found["peers"]["torch"] = {"failed": f"{type(error).__name__}: {error}"[:500]}
+    return with_ratio(found)
 
 
 def child(names: list[str], device: str, small: bool) -> None:

@@ -30,9 +30,22 @@ class Work:
 
 
 @dataclass
+class Steps:
+    """Steps of training as users of PyTorch write them: `training(library, device)` makes a loop of
+    composit.torch's or PyTorch's (models/as_modules.py). A timing takes `count` steps."""
+
+    training: Callable[[Any, str], Any]
+    count: int
+
+
+@dataclass
 class Row:
+    """`must` and `aim`: of the best peer's time over composit's."""
+
     name: str
-    make: Callable[[bool], Work]  # small: for trying out the script
+    must: float | None
+    aim: float | None
+    make: Callable[[bool], Work | Steps]  # small: for trying out the script
 
 
 def elements(small: bool) -> int:
@@ -294,17 +307,57 @@ def xor(small: bool) -> Work:
     return Work(step, tuple(model.weights()), {"torch": in_torch, "jax": in_jax}, feeds_back=True)
 
 
+def xor_steps(small: bool) -> Steps:
+    from models import as_modules
+
+    draw_from = np.random.default_rng(0)
+    shapes = {"0.weight": (8, 2), "0.bias": (8,), "2.weight": (2, 8), "2.bias": (2,)}
+    state = {n: draw_from.uniform(-0.6, 0.6, s).astype("float32") for n, s in shapes.items()}
+    batch = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32), np.array([1, 0, 0, 1])
+
+    def training(t: Any, device: str) -> Any:
+        network = as_modules.xor_network(t)
+        return as_modules.Training(t, network, state, batch,
+                                   lambda t, p: t.optim.SGD(p, lr=0.5), device)  # fmt: skip
+
+    return Steps(training, 100 if small else 5000)
+
+
+def mnist_steps(of: str) -> Callable[[bool], Steps]:
+    def make(small: bool) -> Steps:
+        from models import as_modules, convnet, training, vit
+
+        model, network, state_of = {
+            "ConvNet": (convnet, as_modules.conv_network, as_modules.convnet_state),
+            "ViT": (vit, as_modules.transformer, as_modules.vit_state),
+        }[of]
+        state, batch = state_of(draw(model.shapes())), training.batch_of(4 if small else 32)
+
+        def trained(t: Any, device: str) -> Any:
+            return as_modules.Training(t, network(t), state, batch,
+                                       lambda t, p: t.optim.Adam(p, training.RATE),
+                                       device)  # fmt: skip
+
+        return Steps(trained, 2 if small else 50)
+
+    return make
+
+
 def all_rows() -> Iterator[Row]:
-    yield Row("negate 64M float32", negate)
-    yield Row("chain of 7 functions, 16M float32", chain)
-    yield Row("sum of 16M float32", total)
-    yield Row("softmax of 4096 rows of 1024", softmax)
-    yield Row("layer norm of 4096 rows of 1024", layer_norm)
-    yield Row("gelu of 16M float32", gelu)
-    yield Row("gradient of gelu, 16M float32", gelu_gradient)
-    for size in (512, 2048, 4096, 8192):
-        yield Row(f"matmul {size} float32", matmul(size))
-    yield Row("convolution 8x64x56x56, 3x3", convolution)
-    yield Row("XOR training step", xor)
-    yield Row("BERT-base, 8 x 128 tokens", bert)
-    yield Row("ResNet-50, batch 8", resnet)
+    yield Row("negate 64M float32", None, None, negate)
+    yield Row("chain of 7 functions, 16M float32", 1.5, None, chain)
+    yield Row("sum of 16M float32", 1.0, None, total)
+    yield Row("softmax of 4096 rows of 1024", 1.2, None, softmax)
+    yield Row("layer norm of 4096 rows of 1024", 1.2, None, layer_norm)
+    yield Row("gelu of 16M float32", 1.2, None, gelu)
+    yield Row("gradient of gelu, 16M float32", 1.2, None, gelu_gradient)
+    yield Row("matmul 512 float32", None, None, matmul(512))
+    for size in (2048, 4096, 8192):
+        yield Row(f"matmul {size} float32", 0.85, 1.0, matmul(size))
+    yield Row("convolution 8x64x56x56, 3x3", 0.7, None, convolution)
+    yield Row("XOR, one step compiled", None, None, xor)
+    yield Row("XOR, 5000 steps", 3.0, None, xor_steps)
+    yield Row("MNIST ConvNet training step, batch 32", 1.5, None, mnist_steps("ConvNet"))
+    yield Row("MNIST ViT training step, batch 32", 1.5, None, mnist_steps("ViT"))
+    yield Row("BERT-base, 8 x 128 tokens", 0.8, 1.2, bert)
+    yield Row("ResNet-50, batch 8", 0.8, 1.2, resnet)

@@ -1,7 +1,7 @@
 // A device of one file: memory that the host cannot reach, and a back end whose programs run there.
-// The memory is the process's own, closed (mprotect) unless the device is at work on it, so that
-// whoever reads or writes it in any other way stops at once. Kernels are left to the interpreter,
-// which works inside of the fence.
+// The memory is the process's own, closed (mprotect) unless the device is at work on it: a host
+// that reads it stops at once. Kernels are left to the interpreter, which works inside of the
+// fence.
 //
 //     c++ -std=c++20 -O2 -shared -fPIC -I INCLUDE apart.cpp -o apart.so LIBCOMPOSIT
 //     python -m composit.conformance apart --load apart.so
@@ -20,20 +20,18 @@
 #include <string>
 #include <utility>
 
+namespace runtime = composit::runtime;
+using composit::ir::kernel::Kernel;
+using composit::ir::kernel::Program;
+
 namespace {
 
-using composit::runtime::Backend;
-using composit::runtime::CompileOptions;
-using composit::runtime::Device;
-using composit::runtime::Executable;
-using composit::runtime::Run;
-
 // Work is done when it is asked for, so everything before an event is.
-class Event : public composit::runtime::Event {
+class Event : public runtime::Event {
   public:
     bool is_done() const override { return true; }
     void wait() const override {}
-    double seconds_since(const composit::runtime::Event& earlier) const override {
+    double seconds_since(const runtime::Event& earlier) const override {
         const auto& first = static_cast<const Event&>(earlier);
         return std::chrono::duration<double>(time_ - first.time_).count();
     }
@@ -42,7 +40,7 @@ class Event : public composit::runtime::Event {
     std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
 };
 
-class Apart : public Device {
+class Apart : public runtime::Device {
   public:
     std::string name() const override { return "apart:0"; }
     std::string description() const override { return "memory behind a fence"; }
@@ -74,20 +72,16 @@ class Apart : public Device {
     }
 
     void copy_from_host(void* to, const void* from, int64_t bytes) override {
-        work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
+        copy(to, from, bytes);
     }
-    void copy_to_host(void* to, const void* from, int64_t bytes) override {
-        work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
-    }
+    void copy_to_host(void* to, const void* from, int64_t bytes) override { copy(to, from, bytes); }
     void copy(void* to, const void* from, int64_t bytes) override {
         work([&] { std::memcpy(to, from, static_cast<size_t>(bytes)); });
     }
     void fill_with_zeros(void* to, int64_t bytes) override {
         work([&] { std::memset(to, 0, static_cast<size_t>(bytes)); });
     }
-    std::shared_ptr<composit::runtime::Event> record() override {
-        return std::make_shared<Event>();
-    }
+    std::shared_ptr<runtime::Event> record() override { return std::make_shared<Event>(); }
     void synchronise() override {}
 
     // Opens the memory while `task` runs: all work on it, of all threads, is done in here.
@@ -119,41 +113,37 @@ class Apart : public Device {
     bool is_open_ = false;
 };
 
-class ApartExecutable : public Executable {
+class ApartExecutable : public runtime::Executable {
   public:
-    ApartExecutable(std::shared_ptr<Apart> device, std::shared_ptr<Executable> inner)
+    ApartExecutable(std::shared_ptr<Apart> device, std::shared_ptr<runtime::Executable> inner)
         : device_(std::move(device)), inner_(std::move(inner)) {}
-    void run(const Run& run) const override {
+    void run(const runtime::Run& run) const override {
         device_->work([&] { inner_->run(run); });
     }
 
   private:
     std::shared_ptr<Apart> device_;
-    std::shared_ptr<Executable> inner_;
+    std::shared_ptr<runtime::Executable> inner_;
 };
 
-class ApartBackend : public Backend {
+class ApartBackend : public runtime::Backend {
   public:
     std::string name() const override { return device_->name(); }
-    std::shared_ptr<Device> device() const override { return device_; }
-    std::optional<std::string> refuses(
-        const composit::ir::kernel::Kernel& kernel,
-        const composit::ir::kernel::Program& program) const override {
-        return composit::runtime::backend("interpreter")->refuses(kernel, program);
+    std::shared_ptr<runtime::Device> device() const override { return device_; }
+    std::optional<std::string> refuses(const Kernel& kernel,
+                                       const Program& program) const override {
+        return runtime::backend("interpreter")->refuses(kernel, program);
     }
-    std::shared_ptr<Executable> compile(const composit::ir::kernel::Program& program,
-                                        const CompileOptions& options) override {
+    std::shared_ptr<runtime::Executable> compile(const Program& program,
+                                                 const runtime::CompileOptions& options) override {
         return std::make_shared<ApartExecutable>(
-            device_, composit::runtime::backend("interpreter")->compile(program, options));
+            device_, runtime::backend("interpreter")->compile(program, options));
     }
 
   private:
     std::shared_ptr<Apart> device_ = std::make_shared<Apart>();
 };
 
-const bool is_registered = [] {
-    composit::runtime::register_backend(std::make_shared<ApartBackend>());
-    return true;
-}();
+const bool is_registered = (runtime::register_backend(std::make_shared<ApartBackend>()), true);
 
 }  // namespace

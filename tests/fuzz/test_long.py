@@ -3,11 +3,18 @@
 import os
 import time
 
-from fuzz.batches import Report, draw_graphs, instruction_sets, run_batch, run_interpreted
+from fuzz.batches import (
+    Report,
+    draw_graphs,
+    instruction_sets,
+    run_batch,
+    run_interpreted,
+    run_on_devices,
+)  # fmt: skip
 from fuzz.shrink import reproduction, shrunk
 
 # Nodes and graphs of a batch. The compiler takes most of the time, so these are few.
-NODES, INTERPRETED, ALL_WAYS = 200, 100, 6
+NODES, INTERPRETED, ALL_WAYS, ON_DEVICE = 200, 100, 6, 10
 
 
 def test_random_graphs(tmp_path, capsys):
@@ -56,3 +63,22 @@ def _small(found, folder):
 
     run = run_interpreted if found.runner.startswith("interpreter") else run_batch
     return shrunk(found.graph, found.output, lambda graph: differs(graph, run))
+
+
+def test_random_graphs_on_opencl(tmp_path, capsys):
+    """A batch of COMPOSIT_FUZZ_NODES nodes, a few graphs a program, since drivers take a tenth of
+    a second to build a node's kernels: with the graph whole there, and with each kernel either
+    there or on the interpreter."""
+    nodes = int(os.environ.get("COMPOSIT_FUZZ_NODES", "20000"))
+    number = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
+    report = Report()
+    while report.nodes < nodes:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        report.add(run_on_devices(draw_graphs(ON_DEVICE, NODES, number), folder, "opencl:0"))
+        with capsys.disabled():
+            print(f"\nfuzz: {number}: {report}", flush=True)
+        assert not report.differences, [
+            (d.output, d.runner, d.graph.source) for d in report.differences[:2]
+        ]
+        number += 1

@@ -60,22 +60,3 @@ def test_random_programs_of_cpp(capsys):
         seed += 2000
     with capsys.disabled():
         print(f"\nfuzz: {seed - first} programs of C++ from seed {first} on: {counts}", flush=True)
-
-
-def test_random_graphs_on_opencl(tmp_path, capsys):
-    """A batch of COMPOSIT_FUZZ_NODES nodes, a few graphs a program, since drivers take a tenth of
-    a second to build a node's kernels: with the graph whole there, and with each kernel either
-    there or on the interpreter."""
-    nodes = int(os.environ.get("COMPOSIT_FUZZ_NODES", "20000"))
-    number = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
-    report = Report()
-    while report.nodes < nodes:
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        report.add(run_on_devices(draw_graphs(ON_DEVICE, NODES, number), folder, "opencl:0"))
-        with capsys.disabled():
-            print(f"\nfuzz: {number}: {report}", flush=True)
-        assert not report.differences, [
-            (d.output, d.runner, d.graph.source) for d in report.differences[:2]
-        ]
-        number += 1

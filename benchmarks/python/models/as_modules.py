@@ -89,16 +89,18 @@ def vit_state(w: Weights) -> Weights:
 
 
 class Training:
-    """A loop over one batch, the same lines for both libraries."""
+    """A loop over one batch, the same lines for both libraries; all tensors lie on `device`."""
 
-    def __init__(self, t: Any, model: Any, state: Weights, batch: Any, optimizer: Any) -> None:
+    def __init__(
+        self, t: Any, model: Any, state: Weights, batch: Any, optimizer: Any, device: str = "cpu"
+    ) -> None:
         missing, extra = model.load_state_dict(
             {name: t.tensor(np.ascontiguousarray(value)) for name, value in state.items()}, False
         )
         counters = ("running_mean", "running_var", "num_batches_tracked")
         assert not extra and all(name.endswith(counters) for name in missing), (missing, extra)
-        self.model, self.loss_fn = model, t.nn.CrossEntropyLoss()
-        self.inputs, self.labels = (t.tensor(part) for part in batch)
+        self.model, self.loss_fn = model.to(device), t.nn.CrossEntropyLoss()
+        self.inputs, self.labels = (t.tensor(part, device=device) for part in batch)
         self.optimizer = optimizer(t, model.parameters())
 
     def steps(self, count: int) -> Any:
@@ -112,4 +114,7 @@ class Training:
 
     def gradients(self) -> dict[str, np.ndarray]:
         """Of the last step."""
-        return {name: x.grad.detach().numpy() for name, x in self.model.named_parameters()}
+        return {name: x.grad.detach().cpu().numpy() for name, x in self.model.named_parameters()}
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return {name: x.detach().cpu().numpy() for name, x in self.model.named_parameters()}
