@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
 #include "composit/eager/pending.h"
+#include "composit/eager/pieces.h"
 #include "composit/eager/small.h"
 #include "composit/runtime/backend.h"
 
@@ -11,10 +12,10 @@
 namespace composit::eager {
 namespace {
 
-// As many cells as a step of a program may leave behind. Each look takes so many more of a longer
-// list; of one that computes a long graph, one for so many nodes, as the losses of all steps of a
-// loop that are looked at in the end: each look would plan the graph anew.
-constexpr size_t most_pending = 256, nodes_of_pending = 4;
+// Each look takes most_pending cells of a longer list; one that computes a long graph takes one
+// more for so many nodes, as of the losses of all steps of a loop that are looked at in the end:
+// each look would plan the graph anew.
+constexpr size_t nodes_of_pending = 4;
 
 // False where it fails.
 template <class Compute>
@@ -141,6 +142,7 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
         if (beside.wanted.empty() && wanted == tensors) {
             std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
             beside.compute_small_ones();
+            begin_piece();
             return values;
         }
         std::vector<Tensor> all = wanted;
@@ -153,6 +155,7 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
         }
         beside.compute_small_ones();
     }
+    begin_piece();
     if (wanted.empty()) runtime::backend(options.backend);  // an error if there is none
     std::vector<Array> values = values_known(tensors);
     return values.size() == tensors.size() ? values : execute::evaluate_and_keep(tensors, options);

@@ -62,6 +62,11 @@ enum class Quick : uint8_t {
     equal,
     not_equal,
     negative,
+    absolute,
+    square,
+    sqrt,
+    maximum,
+    minimum,
 };
 
 Quick quick_of(const Specialisation& function) {
@@ -79,6 +84,11 @@ Quick quick_of(const Specialisation& function) {
         {"equal", Quick::equal},
         {"not_equal", Quick::not_equal},
         {"negative", Quick::negative},
+        {"absolute", Quick::absolute},
+        {"square", Quick::square},
+        {"sqrt", Quick::sqrt},
+        {"maximum", Quick::maximum},
+        {"minimum", Quick::minimum},
     };
     const DType dtype = function.signature.operands[0];
     for (const DType operand : function.signature.operands)
@@ -156,6 +166,21 @@ uint64_t bits_from(T value) {
     return ir::scalar::store<T>(value)[0];
 }
 
+// Of a divisor that is not 0: as the table's floor_remainder and float_floor_quotient.
+double floor_remainder(double a, double b) {
+    const double rest = std::fmod(a, b);
+    if (rest == 0) return std::copysign(0.0, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+double floor_quotient(double a, double b) {
+    const double rest = std::fmod(a, b);
+    const double exact = (a - rest) / b;
+    const double lowered = rest != 0 && (rest < 0) != (b < 0) ? exact - 1 : exact;
+    if (lowered == 0) return std::copysign(0.0, a / b);
+    const double below = std::floor(lowered);
+    return lowered - below > 0.5 ? below + 1 : below;
+}
+
 // Nothing where flags may have been raised.
 std::optional<uint64_t> quick_floats(Quick quick, double a, double b, bool is_under_reported) {
     double value = 0;
@@ -165,8 +190,19 @@ std::optional<uint64_t> quick_floats(Quick quick, double a, double b, bool is_un
         case Quick::multiply: value = a * b; break;
         case Quick::divide: value = a / b; break;
         case Quick::negative: value = -a; break;
+        case Quick::absolute: value = std::abs(a); break;
+        case Quick::square: value = a * a; break;
+        case Quick::sqrt: value = std::sqrt(a); break;
         case Quick::floor_divide:
         case Quick::remainder:
+            if (b == 0 || is_under_reported) return {};
+            value = quick == Quick::remainder ? floor_remainder(a, b) : floor_quotient(a, b);
+            break;
+        case Quick::maximum:
+        case Quick::minimum:
+            if (std::isnan(a) || std::isnan(b) || a == b) return {};  // zeros of two signs
+            value = (a > b) == (quick == Quick::maximum) ? a : b;
+            break;
         case Quick::none: return {};
         default: {
             if (std::isnan(a) || std::isnan(b)) return {};
@@ -179,8 +215,9 @@ std::optional<uint64_t> quick_floats(Quick quick, double a, double b, bool is_un
             return bits_from(is);
         }
     }
-    const bool may_be_under = is_under_reported && std::abs(value) < 1e-300 &&
-                              (quick == Quick::multiply || quick == Quick::divide);
+    const bool may_be_under =
+        is_under_reported && std::abs(value) < 1e-300 &&
+        (quick == Quick::multiply || quick == Quick::divide || quick == Quick::square);
     if (!std::isfinite(value) || may_be_under) return {};
     return bits_from(value);
 }
@@ -207,7 +244,12 @@ std::optional<uint64_t> quick_integers(Quick quick, int64_t a, int64_t b) {
         case Quick::greater_equal: return bits_from(a >= b);
         case Quick::equal: return bits_from(a == b);
         case Quick::not_equal: return bits_from(a != b);
+        case Quick::absolute: return wrapped(a < 0 ? 0 - x : x);
+        case Quick::square: return wrapped(x * x);
+        case Quick::maximum: return bits_from(a > b ? a : b);
+        case Quick::minimum: return bits_from(a < b ? a : b);
         case Quick::divide:
+        case Quick::sqrt:
         case Quick::none: break;
     }
     return {};

@@ -68,6 +68,14 @@ std::vector<Tensor> Pending::take(size_t most) {
     return tensors;
 }
 
+std::vector<Tensor> Pending::newest(size_t most) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Tensor> tensors;
+    for (const Cell* cell = newest_; cell && tensors.size() < most; cell = cell->older_)
+        if (may_be_looked_at(cell->tensor_)) tensors.push_back(cell->tensor_);
+    return tensors;
+}
+
 void Pending::unlink(const Cell& cell) {
     (cell.newer_ ? cell.newer_->older_ : newest_) = cell.older_;
     if (cell.older_) cell.older_->newer_ = cell.newer_;

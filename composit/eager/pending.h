@@ -23,6 +23,7 @@ class Pending {
     std::vector<Ref<const Cell>> living() const;
     // What the newest `most` of them hold. None of them stays.
     std::vector<Tensor> take(size_t most);
+    std::vector<Tensor> newest(size_t most) const;  // the same, and all stay
 
   private:
     void unlink(const Cell& cell);
@@ -33,5 +34,8 @@ class Pending {
 };
 
 Pending& pending();
+
+// As many cells as a step of a program may leave behind.
+inline constexpr size_t most_pending = 256;
 
 }  // namespace composit::eager

@@ -2,9 +2,12 @@
 #include "cell.h"
 
 #include "at_once.h"
+#include "composit/eager/pieces.h"
 #include "composit/eager/small.h"
 #include "content.h"
+#include "interpreter_lock.h"
 #include "live.h"
+#include "location.h"
 
 #include <algorithm>
 
@@ -55,6 +58,10 @@ nb::object wrap_as(const Tensor& tensor, bool as_scalar) {
     Ref<Cell> cell = Cell::make(tensor);
     nb::object object = as_scalar ? make_scalar(std::move(cell)) : make_object(std::move(cell));
     enter(object, tensor);
+    if (eager::is_piece_due(tensor) && is_called_by_user()) {
+        const Released released;
+        eager::compute_piece();
+    }
     return object;
 }
 

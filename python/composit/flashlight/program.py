@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 import composit._core as _core
+from composit import devices
 from composit._core import LazyTensor, type_error, value_error, with_location
 from composit.evaluation import as_tensor, evaluate
 from composit.flashlight.dtypes import numpy_dtype
@@ -70,7 +72,16 @@ class TracedModel:
                 self._leaves = list(tracer.memory.leaves())
                 self.writes: dict[str, LazyTensor] = tracer.writes()
         self.parameters: dict[str, LazyTensor] = {name: leaf for name, _, leaf in self._leaves}
+        self.device = "cpu"
         self._versions = self._now()
+
+    def to(self, device: Any) -> TracedModel:
+        """The same model with its weights on a device, where it runs: they are copied now, and
+        again after torch wrote them. ValueError for a device that is not here."""
+        other = copy.copy(self)
+        other.device = devices.full_name(device)
+        other._replace_leaves()
+        return other
 
     def _now(self) -> list[int]:
         """torch's counters of writes to the weights."""
@@ -79,14 +90,20 @@ class TracedModel:
     def _refresh(self) -> None:
         """New leaves where torch wrote weights: plans may hold them in another order."""
         now = self._now()
-        if now == self._versions:
-            return
+        if now != self._versions:
+            self._replace_leaves()
+            self._versions = now
+
+    def _replace_leaves(self) -> None:
+        """Leaves of what torch's weights hold now, on the device."""
         from composit.flashlight.places import array_of
 
         fresh = [
             _core.constant(array_of(tensor.detach()), name, False)
             for name, tensor, _ in self._leaves
         ]
+        if self.device != "cpu":
+            fresh = [_core.devices.copied(leaf, self.device) for leaf in fresh]
         old = [leaf for _, _, leaf in self._leaves]
         every = [*self.outputs, *self.writes.values()]
         made = iter(_core.substitute(every, old, fresh))
@@ -94,7 +111,6 @@ class TracedModel:
         self.writes = {name: next(made) for name in self.writes}
         self._leaves = [(n, t, leaf) for (n, t, _), leaf in zip(self._leaves, fresh)]
         self.parameters = {name: leaf for name, _, leaf in self._leaves}
-        self._versions = now
 
     @property
     def graph(self) -> Any:
@@ -139,7 +155,14 @@ class TracedModel:
         """The model's output for other arrays of the shapes and dtypes it was traced with."""
         given = self._arguments(args, kwargs)
         self._refresh()
-        if any(isinstance(value, LazyTensor) for value in given):
+        is_lazy = any(isinstance(value, LazyTensor) for value in given)
+        if self.device != "cpu":
+            there = [devices.moved(as_tensor(value), self.device) for value in given]
+            made = iter(_core.substitute(self.outputs, self.inputs, there))
+            if is_lazy:
+                return self._rebuild(made)
+            return self._rebuild(iter(evaluate(*made, always_return_tuple=True)))
+        if is_lazy:
             return self.apply({}, *given)
         values = evaluate(
             *self.outputs, inputs=dict(zip(self.inputs, given)), always_return_tuple=True
@@ -158,7 +181,7 @@ class TracedModel:
 
     def compile(self, **options: Any) -> Any:
         """The model as a compiled program of its arrays, with composit.compile's options; outputs
-        are a tuple of arrays. `.export(folder)` of it writes C++."""
+        are a tuple of arrays, on the model's device. `.export(folder)` of it writes C++."""
         from composit.compilation import compile
 
         self._refresh()
@@ -169,6 +192,8 @@ class TracedModel:
 
         function.__name__ = options.pop("name", self.name)
         examples = [tensor.detach().numpy() for tensor in self._examples]
+        if self.device != "cpu":
+            options.setdefault("device", self.device)
         return compile(function, *examples, **options)
 
     def export(self, path: Any) -> list[str]:
