@@ -398,10 +398,11 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 
 }  // namespace
 
-Lines gathered(Lines lines, bool is_derived) {
+Lines gathered(Lines lines, bool is_derived, bool is_c) {
     lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
     lines = without_unread(together(lines, is_derived));
-    lines = with_values_in_place(elements_together(lines, is_derived), is_derived);
+    if (!is_c) lines = elements_together(lines, is_derived);
+    lines = with_values_in_place(std::move(lines), is_derived);
     return without_braces(lines, is_derived);
 }
 

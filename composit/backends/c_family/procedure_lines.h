@@ -22,8 +22,9 @@ struct PrintedLine {
 //                                                     are of two lines of the source
 //   x[0] = a;  x[1] = b;  x[2] = c;               to  set_elements(&x[0], {a, b, c});
 // In derivatives, whose lines nobody wrote one by one, lines of the source tell nothing apart, and
-// zeros are declared with earlier ones of the block.
-std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines, bool is_derived);
+// zeros are declared with earlier ones of the block. C has no set_elements.
+std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines, bool is_derived,
+                                  bool is_c = false);
 
 // What stands in braces or parentheses, in as few lines as it fits.
 std::string in_lines(const std::vector<std::string>& values, size_t indent);

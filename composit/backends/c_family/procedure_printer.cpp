@@ -30,10 +30,9 @@ using Kind = Statement::Kind;
 
 ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& called,
                                  const Writing& writing)
-    : procedure_(procedure),
+    : BlockWriter(procedure, {}),
       called_(called),
       writing_(writing),
-      homes_(procedure),
       roundings_(writing.known ? writing.known->roundings : roundings_of(procedure)),
       naturals_(procedure, writing.known ? writing.known->naturals : std::set<int>()),
       hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
@@ -94,26 +93,6 @@ std::string ProcedureWriter::name_of(const std::string& wanted, size_t place) {
 std::vector<std::string> ProcedureWriter::values(const std::vector<Expr>& given,
                                                  std::vector<std::string>& before) {
     return value_texts(given, names_, taken_, roundings_.variables, before);
-}
-
-bool ProcedureWriter::is_declared_by(const Block& block, size_t index, int number) const {
-    const Home& home = homes_.of(number);
-    return number >= static_cast<int>(procedure_.parameters) && home.block == &block &&
-           home.first == index;
-}
-
-void ProcedureWriter::declare(const Block& block, size_t index) {
-    const Statement& statement = block[index];
-    for (size_t i = procedure_.parameters; i < homes_.count(); ++i) {
-        const int number = static_cast<int>(i);
-        if (!is_declared_by(block, index, number)) continue;
-        if (statement.variable == number && !reads(statement).contains(number)) continue;
-        if (counter_of(block, index) == number || homes_.begins_with(block, index, number))
-            continue;
-        const ir::DType dtype = variable(number).dtype;
-        line(type_name(dtype) + " " + name(number) + " = " + zero_of(dtype) + ";", statement.line);
-    }
-    declare_arrays(block, index);
 }
 
 void ProcedureWriter::declare_arrays(const Block& block, size_t index) {
@@ -187,39 +166,43 @@ void ProcedureWriter::print_call(const CalledPart& part) {
     line(target + called.name + "(" + join(arguments) + ");", source_line);
 }
 
-void ProcedureWriter::print_block(const Block& block) {
-    for (size_t i = 0; i < block.size(); ++i) {
-        if (logs_.is_said(block[i]) || is_moved(block[i])) continue;
-        if (const CalledPart* part = part_at(block, i)) {
-            print_call(*part);
-            i = part->end - 1;
-            continue;
-        }
-        declare(block, i);
-        if (const auto index = index_at(block, i)) {
-            print_index(block, i, *index);
-            i += index->is_checked ? 2 : 0;
-        } else if (is_exchange_at(block, i)) {
-            print_exchange(block, i++);
-        } else if (const auto copied = copied_at(procedure_, block, i);
-                   copied && is_declaration(block, i, static_cast<size_t>(copied->to))) {
-            const std::string count = count_of(static_cast<size_t>(copied->to));
-            line(logs_.copy(*copied, count), block[i++].line);
-        } else if (const std::string text = logs_.exchange(block, i); !text.empty()) {
-            line(text, block[i].line);
-        } else if (nameless_.contains(block[i].variable)) {
-            print_nameless(block[i]);
-        } else if (const auto dot = dot_at(procedure_, block, i)) {
-            print_dot(block, i++, *dot);
-        } else if (const auto extreme = extreme_at(procedure_, block, i)) {
-            print_extreme(block, i, *extreme);
-            i += extreme->statements - 1;
-        } else if (const Multiples made = multiples_of(procedure_, block[i]); !made.all.empty()) {
-            print_multiples(made);
-        } else {
-            print_statement(block, i);
-        }
+size_t ProcedureWriter::print_at(const Block& block, size_t i) {
+    if (logs_.is_said(block[i]) || is_moved(block[i])) return 1;
+    if (const CalledPart* part = part_at(block, i)) {
+        print_call(*part);
+        return part->end - i;
     }
+    declare(block, i);
+    if (const auto index = index_at(block, i)) {
+        print_index(block, i, *index);
+        return index->is_checked ? 3 : 1;
+    }
+    if (is_exchange_at(block, i)) {
+        print_exchange(block, i);
+        return 2;
+    }
+    if (const auto copied = copied_at(procedure_, block, i);
+        copied && is_declaration(block, i, static_cast<size_t>(copied->to))) {
+        const std::string count = count_of(static_cast<size_t>(copied->to));
+        line(logs_.copy(*copied, count), block[i].line);
+        return 2;
+    }
+    if (const std::string text = logs_.exchange(block, i); !text.empty()) {
+        line(text, block[i].line);
+    } else if (nameless_.contains(block[i].variable)) {
+        print_nameless(block[i]);
+    } else if (const auto dot = dot_at(procedure_, block, i)) {
+        print_dot(block, i, *dot);
+        return 2;
+    } else if (const auto extreme = extreme_at(procedure_, block, i)) {
+        print_extreme(block, i, *extreme);
+        return extreme->statements;
+    } else if (const Multiples made = multiples_of(procedure_, block[i]); !made.all.empty()) {
+        print_multiples(made);
+    } else {
+        print_statement(block, i);
+    }
+    return 1;
 }
 
 void ProcedureWriter::print_nameless(const Statement& statement) {
@@ -278,12 +261,6 @@ void ProcedureWriter::print_exchange(const Block& block, size_t i) {
         names_[static_cast<size_t>(block[i].variable)] = made;
     else
         line(target_of(block, i) + " = " + made + ";", block[i].line);
-}
-
-void ProcedureWriter::print_inner(const Block& block) {
-    ++indent_;
-    print_block(block);
-    --indent_;
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Writing procedures: statements, loops, branches.
+// Writing procedures: single statements, and what loops need.
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_writer.h"
@@ -63,8 +63,10 @@ void ProcedureWriter::print_statement(const Block& block, size_t index) {
                                    sums_in_order_.contains(&statement)),
                         statement.line);
         }
-        case Kind::branch: print_branch(statement, false); return;
-        case Kind::loop: print_loop(block, index); return;
+        case Kind::branch: print_branch(statement); return;
+        case Kind::loop:
+            if (!print_nest(block, index)) print_loop(block, index);
+            return;
         case Kind::stop: line("break;", statement.line); return;
         case Kind::go_on: line("continue;", statement.line); return;
         case Kind::leave: {
@@ -81,15 +83,6 @@ void ProcedureWriter::print_statement(const Block& block, size_t index) {
             return line("assert(" + holds + ");", statement.line);
         }
     }
-}
-
-std::string ProcedureWriter::target_of(const Block& block, size_t index, int assignments) const {
-    const Statement& statement = block[index];
-    const int number = statement.variable;
-    if (!is_declared_by(block, index, number) || reads(statement).contains(number))
-        return name(number);
-    const bool is_constant = homes_.of(number).assignments == assignments;
-    return (is_constant ? "const " : "") + type_name(variable(number).dtype) + " " + name(number);
 }
 
 std::string ProcedureWriter::element(const Statement& statement, std::vector<std::string>& before) {
@@ -147,26 +140,8 @@ void ProcedureWriter::print_allocation(const Block& block, size_t index) {
     line("fill_zeros(" + arrays_[number] + ", " + count_of(number) + ");", statement.line);
 }
 
-void ProcedureWriter::print_branch(const Statement& statement, bool is_continued) {
-    std::vector<std::string> before;
-    const std::string condition =
-        plain_condition(statement.values[0], names_, values(statement.values, before)[0]);
-    for (const std::string& text : before) line(text, statement.line);
-    line((is_continued ? "} else if (" : "if (") + condition + ") {", statement.line);
-    print_inner(statement.body);
-    if (statement.otherwise.empty()) return line("}");
-    if (is_chain(statement.otherwise)) return print_branch(statement.otherwise[0], true);
-    line("} else {");
-    print_inner(statement.otherwise);
-    line("}");
-}
-
-bool ProcedureWriter::is_chain(const Block& block) {
-    if (block.size() != 1 || block[0].kind != Kind::branch || part_at(block, 0)) return false;
-    for (size_t i = procedure_.parameters; i < homes_.count(); ++i)
-        if (is_declared_by(block, 0, static_cast<int>(i))) return false;
-    TakenNames trial = taken_;
-    return print_statements(block[0].values, names_, trial, &roundings_.variables).lines.empty();
+bool ProcedureWriter::is_one_branch(const Block& block) const {
+    return BlockWriter::is_one_branch(block) && !part_at(block, 0);
 }
 
 bool ProcedureWriter::print_nest(const Block& block, size_t index) {
@@ -192,54 +167,21 @@ bool ProcedureWriter::print_nest(const Block& block, size_t index) {
     return true;
 }
 
-void ProcedureWriter::print_loop(const Block& block, size_t index) {
-    if (print_nest(block, index)) return;
-    const Statement& loop = block[index];
+bool ProcedureWriter::begin_loop(const Statement& loop) {
     for (const std::string& text : logs_.begin(loop)) line(text, loop.line);
-    if (logs_.says_all_of(loop)) return logs_.end();
-    std::vector<std::string> before;
-    const int counter = counter_of(block, index);
-    std::string first;
-    for (const Statement& start : loop.first) {
-        std::vector<std::string> lines;
-        const std::string simple = plain_integer(start.values[0], names_);
-        const std::string value = simple.empty() ? values(start.values, lines)[0] : simple;
-        for (const std::string& text : lines) line(text, loop.line);
-        const std::string assignment = name(start.variable) + " = " + value;
-        const std::string type = type_name(variable(start.variable).dtype) + " ";
-        if (counter == start.variable)
-            first = type + assignment;
-        else
-            line((homes_.begins_with(block, index, start.variable) ? type : "") + assignment + ";",
-                 loop.line);
-    }
-    const std::string simple = plain_comparison(loop.values[0], names_);
-    const std::string condition = simple.empty() ? values(loop.values, before)[0] : simple;
-    const std::string next = steps_of(loop, names_, [&](const Statement& step) {
-        std::vector<std::string> lines;
-        const std::string value = values(step.values, lines)[0];
-        internal_check(lines.empty(), "the step of a loop needs statements");
-        return value;
-    });
-    const std::string head = before.empty() ? condition : "true";
-    if (is_short_vector(procedure_, loop)) line("#pragma GCC unroll 1");
-    if (before.empty() && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
-        line("#pragma GCC ivdep");
-    if (first.empty() && loop.otherwise.empty())
-        line("while (" + head + ") {", loop.line);
-    else
-        line("for (" + first + "; " + (head == "true" ? "" : head) + "; " + next + ") {",
-             loop.line);
-    ++indent_;
-    if (!before.empty()) {
-        for (const std::string& text : before) line(text);
-        line("if (!(" + condition + ")) break;");
-    }
-    if (const std::string ask = question_of(loop, turns_); !ask.empty()) line(ask);
-    print_block(loop.body);
-    logs_.end();
-    --indent_;
-    line("}");
+    return !logs_.says_all_of(loop);
+}
+
+std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool has_plain_head) {
+    std::vector<std::string> hints;
+    if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
+    if (has_plain_head && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
+        hints.emplace_back("#pragma GCC ivdep");
+    return hints;
+}
+
+std::string ProcedureWriter::first_line_of(const Statement& loop) {
+    return question_of(loop, turns_);
 }
 
 }  // namespace composit::c_family

@@ -40,17 +40,16 @@ bool is_word(char c) { return ascii::is_of_word(c) || c == '.'; }
 
 }  // namespace
 
-std::string plain(const std::string& text) {
+std::string plain(const std::string& text, std::string_view suffix) {
     if (text.find("<<") != std::string::npos || text.find(">>") != std::string::npos) return text;
     std::string out;
     for (size_t i = 0; i < text.size();) {
         size_t end = i;
         while (end < text.size() && is_word(text[end])) ++end;
         std::string word = text.substr(i, std::max<size_t>(end - i, 1));
-        const bool is_wide = word.size() > 2 && word.size() < 12 && ascii::is_digit(word[0]) &&
-                             word.find_first_not_of("0123456789") == word.size() - 2 &&
-                             word.substr(word.size() - 2) == "ll";
-        out += is_wide ? word.substr(0, word.size() - 2) : word;
+        const size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+        const bool is_wide = digits > 0 && digits < 10 && word.substr(digits) == suffix;
+        out += is_wide ? word.substr(0, digits) : word;
         i += word.size();
     }
     return out;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace composit::c_family {
@@ -35,7 +36,7 @@ std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std
 
 // Printed text with small integers without the suffix that says their width, where nothing depends
 // on it.
-std::string plain(const std::string& text);
+std::string plain(const std::string& text, std::string_view suffix = "ll");
 
 // Of a local array: std::vector<bool> has no bools.
 std::string type_of_elements(ir::DType dtype);

@@ -1,18 +1,16 @@
-// Writes the body of a procedure as C++: where variables are declared, statements, marks.
+// Writes the body of a procedure as C++: statements, what has a short way to be said, marks.
 #pragma once
 
+#include "composit/backends/c_family/block_writer.h"
 #include "composit/backends/c_family/called_functions.h"
 #include "composit/backends/c_family/called_parts.h"
 #include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_idioms.h"
-#include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/procedure_logs.h"
 #include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/procedure_runs.h"
-#include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scoped_names.h"
-#include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include <cstddef>
@@ -32,7 +30,7 @@ struct Writing {
     const KnownAround* known = nullptr;
 };
 
-class ProcedureWriter {
+class ProcedureWriter : public BlockWriter {
   public:
     ProcedureWriter(const ir::procedure::Procedure& procedure, CalledFunctions& called,
                     const Writing& writing);
@@ -40,35 +38,19 @@ class ProcedureWriter {
     // The text between the braces.
     std::string run();
     const std::vector<std::string>& arrays() const { return arrays_; }
-    const std::vector<std::string>& names() const { return names_; }
 
   private:
-    using Block = ir::procedure::Block;
-    using Statement = ir::procedure::Statement;
-    using Expr = ir::scalar::Expr;
-
     std::string name_of(const std::string& wanted, size_t place);
-    const ir::procedure::Variable& variable(int number) const {
-        return procedure_.variables[static_cast<size_t>(number)];
-    }
-    const std::string& name(int number) const { return names_[static_cast<size_t>(number)]; }
-    void line(const std::string& text, int source_line = 0) {
-        lines_.push_back({indent_, text, source_line});
-    }
-    // Values as texts; what they share or is long comes before, as constants.
     std::vector<std::string> values(const std::vector<Expr>& given,
-                                    std::vector<std::string>& before);
-    bool is_declared_by(const Block& block, size_t index, int number) const;
-    // What cannot be declared where it is assigned is declared before the statement.
-    void declare(const Block& block, size_t index);
-    void declare_arrays(const Block& block, size_t index);
-    std::set<int> reads(const Statement& statement) const { return homes_.reads(statement); }
-    int counter_of(const Block& block, size_t index) const {
-        return homes_.counter_of(block, index);
-    }
+                                    std::vector<std::string>& before) override;
+    size_t print_at(const Block& block, size_t index) override;
+    void declare_arrays(const Block& block, size_t index) override;
+    bool is_one_branch(const Block& block) const override;
+    bool begin_loop(const Statement& loop) override;
+    void end_loop() override { logs_.end(); }
+    std::vector<std::string> hints_of(const Statement& loop, bool has_plain_head) override;
+    std::string first_line_of(const Statement& loop) override;
 
-    void print_block(const Block& block);
-    void print_inner(const Block& block);
     void print_nameless(const Statement& statement);
     void print_dot(const Block& block, size_t i, const Dot& dot);
     void print_extreme(const Block& block, size_t i, const Extreme& extreme);
@@ -77,21 +59,14 @@ class ProcedureWriter {
     void print_exchange(const Block& block, size_t i);
     void print_statement(const Block& block, size_t index);
     void print_allocation(const Block& block, size_t index);
-    void print_branch(const Statement& statement, bool is_continued);
-    // `else if`: a branch alone, that needs nothing before its condition.
-    bool is_chain(const Block& block);
     // Two loops through neighbouring axes, as one.
     bool print_nest(const Block& block, size_t index);
-    void print_loop(const Block& block, size_t index);
 
     // The statements at a place that a function says; null: they are written where they stand.
     const CalledPart* part_at(const Block& block, size_t index) const;
     bool is_moved(const Statement& statement) const;
     void print_call(const CalledPart& part);
 
-    // A variable that is assigned, with its type where this declares it; a constant, if it is
-    // assigned in as many statements.
-    std::string target_of(const Block& block, size_t index, int assignments = 1) const;
     const std::string& array(const Statement& statement) const {
         return arrays_[static_cast<size_t>(statement.array)];
     }
@@ -104,14 +79,11 @@ class ProcedureWriter {
     std::string array_declaration(size_t array, bool with_size);
     bool is_declaration(const Block& block, size_t index, size_t array) const;
 
-    const ir::procedure::Procedure& procedure_;
     CalledFunctions& called_;
     const Writing writing_;
-    Homes homes_;
     const ProcedureRoundings roundings_;
     std::set<const Statement*> sums_in_order_;
-    TakenNames taken_;
-    std::vector<std::string> names_, arrays_;
+    std::vector<std::string> arrays_;
     std::string turns_;  // counts iterations; empty: no loop asks
     Elements elements_{procedure_, names_, arrays_, taken_};
     LoggedText logs_{procedure_, homes_, elements_, arrays_, taken_};
@@ -120,8 +92,6 @@ class ProcedureWriter {
     std::set<size_t> hoisted_;
     std::map<int, int> nameless_;  // variables that stand where they are read
     std::vector<std::unique_ptr<CalledPart>> parts_;
-    std::vector<PrintedLine> lines_;
-    size_t indent_ = 1;
 };
 
 // A function that a procedure calls in place of a part of it.

@@ -200,6 +200,7 @@ const Dialect& opencl() {
         .restricted = " restrict",
         .group = {"(int)get_group_id(0)", "(int)get_group_id(1)"},
         .thread = "(int)get_local_id(0)",
+        .global_thread = "(int64_t)get_global_id(0)",
         .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
         .barrier_of_all = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
         .bounds =
@@ -239,6 +240,7 @@ const Dialect& cuda() {
                      .restricted = " __restrict__",
                      .group = {"(int)blockIdx.x", "(int)blockIdx.y"},
                      .thread = "(int)threadIdx.x",
+                     .global_thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x",
                      .barrier = "__syncthreads();",
                      .barrier_of_all = "__syncthreads();",
                      .bounds =

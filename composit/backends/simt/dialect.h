@@ -23,6 +23,7 @@ struct Dialect {
     std::string_view restricted;     // behind the star of a pointer: nothing else points there
     std::string_view group[2];       // the group's number along x and y, an int
     std::string_view thread;         // the thread's number in its group, an int
+    std::string_view global_thread;  // the thread's number along x among those of all groups
     // Statements: the group's threads wait for one another, and see what they wrote into memory
     // that they share; into any memory.
     std::string_view barrier, barrier_of_all;

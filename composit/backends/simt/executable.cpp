@@ -1,8 +1,13 @@
 // Launches the functions of a program, and reads what faults they met.
 #include "composit/backends/simt/executable.h"
 
+#include "composit/backends/simt/item_text.h"
+#include "composit/backends/simt/items.h"
+#include "composit/backends/simt/kernel_text.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/ir/procedure/interpret.h"
+#include "composit/runtime/foreign.h"
 #include "composit/runtime/interrupt.h"
 
 #include <algorithm>
@@ -42,7 +47,8 @@ SimtExecutable::SimtExecutable(std::shared_ptr<Machine> machine, const ir::kerne
       inputs_(program.inputs),
       outputs_(program.outputs),
       kernel_count_(program.kernels.size()),
-      arena_bytes_(rounded_to_blocks(program.arena_bytes)) {
+      arena_bytes_(rounded_to_blocks(program.arena_bytes)),
+      workspace_bytes_(text_.kernels.size()) {
     runtime::check_interrupt();
     if (!text_.steps.empty()) code_ = machine_->build(text_.text, cache_folder);
     constants_.resize(buffers_.size());
@@ -169,9 +175,14 @@ void SimtExecutable::launch(const ProgramStep& step, Running& running) const {
                     launch.addresses.push_back(running.scratch + address.number);
                     break;
                 case Address::Of::fault: launch.addresses.push_back(running.fault); break;
+                case Address::Of::workspace: launch.addresses.push_back(nullptr); break;
             }
         }
         launch.numbers = printed.numbers;
+        if (printed.workspace.items > 0) {
+            launch_over_items(step, printed, std::move(launch), running);
+            continue;
+        }
         if (printed.is_numbered) {
             running.may_fault.push_back(&step);
             launch.numbers.push_back(static_cast<int64_t>(running.may_fault.size()));
@@ -180,15 +191,72 @@ void SimtExecutable::launch(const ProgramStep& step, Running& running) const {
     }
 }
 
+void SimtExecutable::launch_over_items(const ProgramStep& step, const PrintedLaunch& printed,
+                                       Launch launch, Running& running) const {
+    constexpr int64_t most_bytes = int64_t{1} << 28;  // of all items at a time, if several
+    const PrintedLaunch::Workspace& wanted = printed.workspace;
+    std::atomic<int64_t>& known = workspace_bytes_[step.printed];
+    int64_t bytes = std::max(wanted.bytes, known.load());
+    size_t place = 0;  // of the workspaces among the addresses
+    while (printed.addresses[place].of != Address::Of::workspace) ++place;
+    for (int64_t first = 0; first < wanted.items;) {
+        const int64_t groups =
+            std::clamp<int64_t>(most_bytes / (bytes * printed.threads), 1,
+                                groups_of(wanted.items - first, printed.threads));
+        const auto memory = DeviceMemory::allocate(machine_, groups * printed.threads * bytes,
+                                                   "memory of a kernel's arrays");
+        launch.groups[0] = groups;
+        launch.addresses[place] = memory->address();
+        running.may_fault.push_back(&step);
+        launch.numbers = {first, bytes, static_cast<int64_t>(running.may_fault.size())};
+        machine_->launch(*code_, launch);
+        first += groups * printed.threads;
+        if (!wanted.may_grow) continue;
+        FaultRecord record;
+        machine_->copy_to_host(&record, running.fault, sizeof record);
+        if (record.launch == 0) continue;
+        const bool is_full = record.launch == launch.numbers[2] &&
+                             record.axis == static_cast<int64_t>(ItemFault::workspace);
+        if (!is_full) report_fault(record, running);
+        bytes *= 4;  // and again, from the same operands
+        known = std::max(bytes, known.load());
+        first -= groups * printed.threads;
+        machine_->fill_with_zeros(running.fault, sizeof record);
+    }
+}
+
 // Waits for the run's end.
 void SimtExecutable::report_fault(const Running& running) const {
     FaultRecord record;
     machine_->copy_to_host(&record, running.fault, sizeof record);
-    if (record.launch == 0) return;
+    if (record.launch != 0) report_fault(record, running);
+}
+
+void SimtExecutable::report_fault(const FaultRecord& record, const Running& running) const {
     const ProgramStep& step = *running.may_fault[static_cast<size_t>(record.launch - 1)];
+    if (step.called) return report_failed_item(*step.called, record, running);
     const ProgramStep::Axis& axis = step.axes[static_cast<size_t>(record.axis)];
     fail<IndexError>("index ", record.index, " is out of bounds for axis ", axis.number,
                      " with size ", axis.length);
+}
+
+// The host runs the item again, and throws what it meets.
+void SimtExecutable::report_failed_item(const ir::kernel::Foreign& call, const FaultRecord& record,
+                                        const Running& running) const {
+    const ir::kernel::Foreign one = of_item(call, record.outer);
+    std::vector<std::vector<char>> memory;
+    std::vector<void*> at;
+    for (const auto* operands : {&one.inputs, &one.outputs})
+        for (const ir::kernel::Foreign::Operand& operand : *operands) {
+            const auto b = static_cast<size_t>(operand.access.buffer);
+            memory.emplace_back(static_cast<size_t>(buffers_[b].bytes));
+            if (operands == &one.inputs)
+                machine_->copy_to_host(memory.back().data(), running.buffers[b], buffers_[b].bytes);
+            at.push_back(memory.back().data());
+        }
+    runtime::ForeignKernel(one).run(at.data());
+    const ir::procedure::Procedure& procedure = called_in(call).procedure;
+    ir::procedure::fail_assertion(procedure, text(procedure.file, ":", procedure.line));
 }
 
 }  // namespace composit::simt

@@ -7,6 +7,7 @@
 #include "composit/runtime/backend.h"
 #include "composit/runtime/device.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +35,13 @@ class SimtExecutable : public runtime::Executable {
     void run_all(const runtime::Run& run, std::vector<double>* seconds) const;
     void run_steps(const std::vector<ProgramStep>& steps, Running& running, bool is_measured) const;
     void launch(const ProgramStep& step, Running& running) const;
+    // Work on items with workspaces: as many at a time as there is memory for.
+    void launch_over_items(const ProgramStep& step, const PrintedLaunch& printed, Launch launch,
+                           Running& running) const;
     void report_fault(const Running& running) const;
+    void report_fault(const FaultRecord& record, const Running& running) const;
+    void report_failed_item(const ir::kernel::Foreign& call, const FaultRecord& record,
+                            const Running& running) const;
 
     std::shared_ptr<Machine> machine_;
     ProgramText text_;
@@ -44,6 +51,8 @@ class SimtExecutable : public runtime::Executable {
     size_t kernel_count_ = 0;
     int64_t arena_bytes_ = 0;                             // of temporaries
     std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keep their memory
+    // By printed kernel: the bytes of an item that the runs before needed.
+    mutable std::vector<std::atomic<int64_t>> workspace_bytes_;
 };
 
 }  // namespace composit::simt

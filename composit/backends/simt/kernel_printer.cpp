@@ -2,6 +2,7 @@
 #include "composit/backends/simt/kernel_printer.h"
 
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/simt/items.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
@@ -29,8 +30,7 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
 
 template <class Kind>
 constexpr bool is_printed =
-    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat> &&
-    !std::is_same_v<Kind, ir::kernel::Foreign>;
+    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat>;
 
 }  // namespace
 
@@ -52,7 +52,8 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
         if (!works_together(*fused, program) && !unfused(*fused, program))
             return "parts that move so are not written for devices";
     }
-    if (!is_known)
+    const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body);
+    if (!is_known || (call && !is_call_of_procedure(*call)))
         return text(ir::kernel::kind_name(kernel), " kernels are not written for devices");
     return c_family::unprintable(kernel);
 }

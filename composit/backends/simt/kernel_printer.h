@@ -21,6 +21,7 @@ struct Address {
         parameter,  // number `number` of the kernel's parameters: a buffer of the program
         scratch,    // `number` bytes into scratch memory, which is of no account between kernels
         fault,      // the program's record of the first index out of bounds: see fault.h
+        workspace,  // memory of the items that the launch works on: PrintedLaunch::Workspace
     };
     Of of = Of::parameter;
     int64_t number = 0;
@@ -34,6 +35,16 @@ struct PrintedLaunch {
     std::vector<int64_t> numbers;
     // One more number behind those: how many launches of the run came before, for the fault record.
     bool is_numbered = false;
+    // Of work on the items of a batch that need memory of their own: as many items at a time as
+    // there is memory for, by launches whose first two numbers say which item is the first, and how
+    // many bytes each has.
+    struct Workspace {
+        int64_t items = 0;  // 0: the launch is no such work
+        int64_t bytes = 0;  // of an item, to begin with
+        // Whether an item may need more: then it says so in the fault record.
+        bool may_grow = false;
+    };
+    Workspace workspace = {};
 };
 
 struct PrintedKernel {

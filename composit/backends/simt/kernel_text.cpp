@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/simt/items.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -59,8 +60,10 @@ KernelText::KernelText(const Dialect& spellings, const ir::kernel::Kernel& of,
     printed.parameters = c_family::parameters_of(kernel, program);
     for (c_family::Parameter& parameter : printed.parameters) {
         const auto& buffer = program.buffers[static_cast<size_t>(parameter.buffers[0])];
-        parameter.name = claim_pointer(
-            names_, buffer.name.empty() ? text("t", parameter.buffers[0]) : buffer.name);
+        std::string wish = name_in_call(kernel, parameter.buffers[0]);
+        if (wish.empty())
+            wish = buffer.name.empty() ? text("t", parameter.buffers[0]) : buffer.name;
+        parameter.name = claim_pointer(names_, wish);
     }
 }
 
@@ -178,6 +181,16 @@ FunctionText::FaultNames FunctionText::fault_parameters() {
     return {extras_.back().name, launch_number_};
 }
 
+void FunctionText::item_parameters(bool has_workspace) {
+    extras_.push_back({"fault", "IndexFault", true, {Address::Of::fault, 0}, true});
+    launch_number_ = "launch";
+    kernel_.printed.can_fault = true;
+    if (!has_workspace) return;
+    extras_.push_back({"all_workspaces", "char", true, {Address::Of::workspace, 0}});
+    numbers_.emplace_back("first", 0);
+    numbers_.emplace_back("workspace_bytes", 0);
+}
+
 std::string FunctionText::number_parameter(const std::string& wish, int64_t value) {
     numbers_.emplace_back(names.claim(wish), value);
     return numbers_.back().first;
@@ -238,8 +251,8 @@ void FunctionText::launch(int64_t groups_x, int64_t groups_y, int64_t threads) {
     std::vector<std::string> parameters;
     std::string starts;
     const auto add = [&](const std::string& name, const std::string& type, bool is_written,
-                         bool is_restricted, Address address) {
-        if (!c_family::uses(code.lines(), name)) return;
+                         bool is_restricted, Address address, bool is_always_read = false) {
+        if (!is_always_read && !c_family::uses(code.lines(), name)) return;
         parameters.push_back(parameter(name, type, is_written, is_restricted));
         if (dialect().has_starts) starts += start_line(name, type, is_written);
         launch.addresses.push_back(address);
@@ -251,7 +264,7 @@ void FunctionText::launch(int64_t groups_x, int64_t groups_y, int64_t threads) {
             {Address::Of::parameter, static_cast<int64_t>(k)});
     }
     for (const Extra& extra : extras_)
-        add(extra.name, extra.type, extra.is_written, false, extra.address);
+        add(extra.name, extra.type, extra.is_written, false, extra.address, extra.is_always_read);
     for (const auto& [name, value] : numbers_) {
         parameters.push_back("const int64_t " + name);
         launch.numbers.push_back(value);
@@ -275,6 +288,11 @@ void FunctionText::launch(int64_t groups_x, int64_t groups_y, int64_t threads) {
 
 void FunctionText::launch_over(int64_t count) {
     launch((count + group_threads - 1) / group_threads, 1, group_threads);
+}
+
+void FunctionText::launch_over_items(const PrintedLaunch::Workspace& workspace) {
+    launch_over(workspace.items);
+    kernel_.printed.launches.back().workspace = workspace;
 }
 
 }  // namespace composit::simt

@@ -107,6 +107,9 @@ class FunctionText {
         std::string record, launch;
     };
     FaultNames fault_parameters();
+    // The parameters of work on items, under the names that item_words() keeps for them: the fault
+    // record and the launch's number; and of items with a workspace their memory.
+    void item_parameters(bool has_workspace);
     // Another 64-bit integer parameter.
     std::string number_parameter(const std::string& wish, int64_t value);
     // "__local float lanes[256];", declared, or an array of the thread's own; returns the name.
@@ -134,12 +137,15 @@ class FunctionText {
     void launch(int64_t groups_x, int64_t groups_y, int64_t threads);
     // As many groups of group_threads as `count` threads need.
     void launch_over(int64_t count);
+    // The same of items with workspaces.
+    void launch_over_items(const PrintedLaunch::Workspace& workspace);
 
   private:
     struct Extra {  // a parameter that is no buffer
         std::string name, type;
         bool is_written;
         Address address;
+        bool is_always_read = false;  // by macros
     };
     std::string parameter(const std::string& name, const std::string& type, bool is_written,
                           bool is_restricted) const;
@@ -165,6 +171,7 @@ void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
 void print_body(KernelText& text, const ir::kernel::Fused& fused);
+void print_body(KernelText& text, const ir::kernel::Foreign& call);  // of a procedure
 // Whether a group of threads works on a part of it; else its members are launched one by one.
 bool works_together(const ir::kernel::Fused& fused, const ir::kernel::Program& program);
 

@@ -2,7 +2,10 @@
 #include "composit/backends/simt/program_text.h"
 
 #include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/simt/item_text.h"
+#include "composit/backends/simt/items.h"
 #include "composit/base/hash.h"
 
 #include <algorithm>
@@ -22,7 +25,19 @@ void add_values(const std::vector<Kernel>& kernels, std::vector<Expr>& values) {
             continue;
         }
         for (const Expr& value : ir::kernel::bodies(kernel)) values.push_back(value);
+        if (const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body);
+            call && is_call_of_procedure(*call))
+            for (const Expr& value : c_family::expressions_of(called_in(*call).procedure))
+                values.push_back(value);
     }
+}
+
+bool calls_procedures(const std::vector<Kernel>& kernels) {
+    return std::any_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) {
+        if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body))
+            return calls_procedures(repeat->kernels);
+        return std::holds_alternative<ir::kernel::Foreign>(kernel.body);
+    });
 }
 
 class ProgramPrinter {
@@ -40,12 +55,15 @@ class ProgramPrinter {
                                                 dialect_.scalars);
         std::set<std::string> taken = Dialect::words();
         taken.merge(c_family::declared_names(functions));
+        if (calls_procedures(program_.kernels))
+            taken.insert(item_words().begin(), item_words().end());
         names_ = c_family::Names(std::move(taken));
         result_.steps = steps_of(program_.kernels, nullptr);
         std::string& text = result_.text;
         text = c_family::file_comment(program_, {"Language: " + std::string(dialect_.name)});
         text += dialect_.prelude;
         if (result_.can_fault) text += dialect_.fault_text;
+        if (calls_procedures(program_.kernels)) text += item_support(dialect_, true);
         if (has_counter_) text += dialect_.counter_text;
         if (!functions.empty()) text += "\n" + functions;
         for (const PrintedKernel& kernel : result_.kernels) text += "\n" + kernel.text;
@@ -89,6 +107,8 @@ class ProgramPrinter {
         if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
         if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body))
             add_axes(*scatter);
+        if (const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body))
+            step.called = std::make_shared<const ir::kernel::Foreign>(*call);
         result_.can_fault |= printed.can_fault;
         result_.needs_alignment |= printed.needs_alignment;
         result_.scratch_bytes = std::max(result_.scratch_bytes, printed.scratch_bytes);

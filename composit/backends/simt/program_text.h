@@ -4,6 +4,7 @@
 #include "composit/backends/simt/kernel_printer.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ProgramStep {
         int64_t number, length;
     };
     std::vector<Axis> axes = {};  // that indices may be out of bounds along
+    // The call of a procedure, which tells on the host what did not hold on the device.
+    std::shared_ptr<const ir::kernel::Foreign> called = {};
     // A Repeat: these steps for each counter.
     bool is_repeat = false;
     int64_t begin = 0, end = 0;

@@ -61,6 +61,7 @@ class Mapper {
                             {Statement::assign(row_, row + integer(1), p_.line)}, p_.line));
         out_.body.push_back(Statement::leave({}, p_.line));
         out_.of_each_row = std::make_shared<const Procedure>(callable_.procedure());
+        out_.outputs_of_row = outputs_;
         if (p_.as_written)
             out_.as_written = std::make_shared<const Procedure>(over_rows(*p_.as_written));
         check(out_);

@@ -132,6 +132,8 @@ struct Procedure {
     std::shared_ptr<const Procedure> for_derivatives = {};
     // What this one, made by `over_rows`, runs for each row: derivatives are made of that one's.
     std::shared_ptr<const Procedure> of_each_row = {};
+    // And what its output arrays hold of that one's, for each row: result k, or array -1 - k.
+    std::vector<int> outputs_of_row = {};
     // What this one is the derivative of in reverse: where it keeps tapes, its own is made of that
     // one's. reverse_again.cpp
     std::shared_ptr<const Procedure> reverse_of = {};

@@ -69,8 +69,9 @@ class MappedKernel(ArrayKernel):
                 f"calls of {self._inner.__name__}. At least one array is required."
             )
         dtypes = {"float": self._dtype(leaves), "int": np.dtype("int64"), "bool": np.dtype("bool")}
+        is_lazy = any(isinstance(each, LazyTensor) for each in leaves)
         leaves = [
-            self._in_rows(leaf.kind, value, shape, rows, dtypes[leaf.kind])
+            self._in_rows(leaf.kind, value, shape, rows, dtypes[leaf.kind], is_lazy)
             if len(shape) < self._depth and self._is_number(leaf) else value
             for leaf, value, shape in zip(self._leaves, leaves, given)
         ]  # fmt: skip
@@ -78,7 +79,13 @@ class MappedKernel(ArrayKernel):
 
     @in_default_state
     def _in_rows(
-        self, kind: str, value: Any, shape: tuple[int, ...], rows: tuple[int, ...], dtype: Any
+        self,
+        kind: str,
+        value: Any,
+        shape: tuple[int, ...],
+        rows: tuple[int, ...],
+        dtype: Any,
+        is_lazy: bool,
     ) -> Any:
         """A number for each of the outer rows, or a single one, as one for each row."""
         if tuple(shape) != rows[: len(shape)]:
@@ -88,6 +95,10 @@ class MappedKernel(ArrayKernel):
 
             inner = (1,) * (len(rows) - len(shape))
             return cnp.broadcast_to(cnp.reshape(value, (*shape, *inner)), rows)
+        if not shape and is_lazy:  # which lies where the tensors do
+            from composit import numpy as cnp
+
+            return cnp.broadcast_to(np.asarray(self._number(kind, value), dtype), rows)
         if not shape:
             return np.full(rows, self._number(kind, value), dtype)
         array = np.asarray(value)

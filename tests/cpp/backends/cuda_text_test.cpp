@@ -10,6 +10,7 @@
 #include "tests/cpp/backends/cpp_programs.h"
 #include "tests/cpp/backends/cpp_test_programs.h"
 #include "tests/cpp/backends/interpreter_programs.h"
+#include "tests/cpp/backends/procedure_programs.h"
 
 #include <gtest/gtest.h>
 
@@ -97,6 +98,8 @@ class CudaText : public testing::Test {
 };
 
 TEST_F(CudaText, KernelsOfEveryKindCompile) { check_all(test_programs(), 30); }
+
+TEST_F(CudaText, ProceduresCompile) { check_all(procedure_programs(), 3); }
 
 TEST_F(CudaText, ProductsCompile) {
     std::vector<Program> programs = border_contractions();

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "tests/cpp/backends/cpp_test_programs.h"
 #include "tests/cpp/backends/opencl_machines.h"
+#include "tests/cpp/backends/procedure_programs.h"
 #include "tests/cpp/backends/together.h"
 
 #include <gtest/gtest.h>
@@ -234,6 +235,38 @@ TEST_P(SimtPrograms, TheFirstIndexOutOfBoundsIsReported) {
         }
         EXPECT_NO_THROW(compiled->run(prepare(program, good, 0).run));
     }
+}
+
+TEST_P(SimtPrograms, ProceduresForItems) { expect_bits(procedure_programs(), "procedures"); }
+
+TEST_P(SimtPrograms, TheFirstItemThatFailsIsToldByTheHost) {
+    Builder b("one");
+    const int x = b.input("x", DType::float64, {300, 2}), k = b.input("k", DType::int64, {300});
+    const int total = b.output("total", DType::float64, {300});
+    const int y = b.output("y", DType::float64, {300, 2});
+    const int large = b.output("large", DType::boolean, {300, 2});
+    const int64_t number = ir::procedure::keep_callable(reversed_sums(DType::float64));
+    b.kernel("sums", ir::kernel::Foreign{
+                         "procedure",
+                         {number, 1},
+                         {{b.all(x), {300, 2}}, {b.all(k), {300}}},
+                         {{b.all(total), {300}}, {b.all(y), {300, 2}}, {b.all(large), {300, 2}}}});
+    const Program program = b.done();
+    const auto compiled = compile(program);
+    std::vector<int64_t> numbers(300, 3);
+    const Array values = random_array(DType::float64, {300, 2}, 1);
+    EXPECT_NO_THROW(compiled->run(prepare(program, {values, indices({300}, numbers)}, 0).run));
+    numbers[200] = numbers[299] = -1;
+    try {
+        compiled->run(prepare(program, {values, indices({300}, numbers)}, 0).run);
+        FAIL() << "no error";
+    } catch (const IndexError& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "reversed_sums: an index lies outside of its array, or an assertion does not "
+                  "hold. [sums.py:2]");
+    }
+    EXPECT_NE(compiled->source().find("require(k >= 0);  // sums.py:2"), std::string::npos)
+        << compiled->source();
 }
 
 TEST_P(SimtPrograms, ThreadsShareAnExecutable) {

@@ -1,0 +1,169 @@
+// Prints calls of procedures: one thread an item of the batch, which runs the statements.
+#include "composit/backends/c_family/kernel_loops.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/backends/simt/item_text.h"
+#include "composit/backends/simt/items.h"
+#include "composit/backends/simt/kernel_text.h"
+#include "composit/base/text.h"
+#include "composit/ir/array.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace composit::simt {
+namespace {
+
+using c_family::LoopNest;
+using ir::kernel::Access;
+using ir::kernel::Extents;
+using ir::kernel::Foreign;
+using ir::procedure::Procedure;
+using ir::procedure::Statement;
+
+// The access along the axes of items, or the strides behind them.
+Access of_items(Access access, size_t axes) {
+    access.strides.resize(axes);
+    return access;
+}
+
+bool is_row_major(const Extents& extents, const std::vector<int64_t>& strides) {
+    const std::vector<int64_t> wanted = ir::row_major_strides(extents);
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+        if (extents[axis] > 1 && strides[axis] != wanted[axis]) return false;
+    return true;
+}
+
+// "x + i * 6" of "(x + i * 6)".
+std::string without_parentheses(const std::string& place) {
+    return place[0] == '(' ? place.substr(1, place.size() - 2) : place;
+}
+
+bool is_assigned(const Procedure& procedure, int variable) {
+    const auto all = ir::procedure::all_statements(procedure.body);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Statement* each) { return each->variable == variable; });
+}
+
+class ItemsPrinter {
+  public:
+    ItemsPrinter(KernelText& kernel, const Foreign& call)
+        : kernel_(kernel), call_(call), called_(called_in(call)), axes_(axes_of_items(call)) {}
+
+    void print() {
+        const Extents& all = call_.outputs[0].extents;
+        const Extents batch(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(axes_));
+        const int64_t items = ir::element_count(batch);
+        if (items == 0) return;
+        FunctionText f(kernel_, kernel_.name);
+        f.index_type({INT64_MAX}, {});
+        ItemText item(called_.procedure, f.dialect(), f.names.taken(), setting());
+        begin(f, items, item.has_workspace());
+        LoopNest nest{batch, {}};
+        for (const auto* operands : {&call_.inputs, &call_.outputs})
+            for (const Foreign::Operand& operand : *operands)
+                nest.accesses.push_back(of_items(operand.access, axes_));
+        nest = c_family::merge_loops(std::move(nest));
+        const std::vector<std::string> at = f.unflatten("item", nest.extents, "jklmno");
+        std::vector<std::string> results(called_.procedure.results.size());
+        for (size_t k = 0; k < called_.outputs.size(); ++k)
+            if (const int output = called_.outputs[k]; output >= 0)
+                results[static_cast<size_t>(output)] =
+                    f.element(nest.accesses[call_.inputs.size() + k], at);
+        const std::string body = item.run(results);
+        declare_operands(f, item, nest, at, body);
+        std::istringstream lines{body};
+        for (std::string line; std::getline(lines, line);)
+            f.code.add(line.starts_with("    ") ? line.substr(4) : line);
+        if (item.has_workspace() || item.has_assertions()) f.item_parameters(item.has_workspace());
+        if (item.has_workspace())
+            f.launch_over_items({items, item.workspace_bytes(), item.may_grow()});
+        else
+            f.launch_over(items);
+    }
+
+  private:
+    // What is known of the procedure's arguments: extents, and how elements lie.
+    ItemSetting setting() const {
+        ItemSetting setting;
+        for (const auto& [parameter, input, axis] : called_.extents)
+            setting.known[parameter] = ir::scalar::bits_of_integer(
+                ir::DType::int64, call_.inputs[static_cast<size_t>(input)].extents[axes_ + axis]);
+        const auto look = [&](const Foreign::Operand& operand, int place) {
+            if (place >= 0) return;
+            const auto from = static_cast<std::ptrdiff_t>(axes_);
+            const Extents extents(operand.extents.begin() + from, operand.extents.end());
+            const std::vector<int64_t> strides(operand.access.strides.begin() + from,
+                                               operand.access.strides.end());
+            if (!is_row_major(extents, strides)) setting.strides[-1 - place] = strides;
+            // Extents that numbers decide were stated before these were known.
+            const auto& shape = called_.procedure.arrays[static_cast<size_t>(-1 - place)].shape;
+            for (size_t axis = 0; axis < shape.size(); ++axis)
+                if (reads_number(shape[axis]))
+                    setting.extents.emplace_back(shape[axis], extents[axis]);
+        };
+        for (size_t i = 0; i < call_.inputs.size(); ++i) look(call_.inputs[i], called_.operands[i]);
+        for (size_t k = 0; k < call_.outputs.size(); ++k)
+            look(call_.outputs[k], called_.outputs[k]);
+        return setting;
+    }
+
+    bool reads_number(const ir::scalar::Expr& extent) const {
+        const std::set<int> read = c_family::read_by({extent});
+        return std::any_of(read.begin(), read.end(), [&](int parameter) {
+            return std::none_of(called_.extents.begin(), called_.extents.end(),
+                                [&](const auto& each) { return each.parameter == parameter; });
+        });
+    }
+
+    static void begin(FunctionText& f, int64_t items, bool has_workspace) {
+        f.code.add(text("const int64_t item = ", has_workspace ? "first + " : "", f.group(), " * ",
+                        group_threads, " + ", f.dialect().thread, ";"));
+        if (has_workspace || items % group_threads != 0)
+            f.code.add(text("if (item >= ", items, ") return;"));
+        if (has_workspace)
+            f.code.add(
+                "Workspace workspace = {all_workspaces + (item - first) * workspace_bytes, "
+                "0, workspace_bytes};");
+    }
+
+    // What the body reads: extents as constants, the item's numbers, and where its arrays begin.
+    void declare_operands(FunctionText& f, const ItemText& item, const LoopNest& nest,
+                          const std::vector<std::string>& at, const std::string& body) const {
+        const Procedure& procedure = called_.procedure;
+        for (const auto& [parameter, input, axis] : called_.extents)
+            if (const std::string& name = item.parameter(parameter); c_family::has_word(body, name))
+                f.code.add(
+                    text(is_assigned(procedure, parameter) ? "" : "const ", "int64_t ", name, " = ",
+                         call_.inputs[static_cast<size_t>(input)].extents[axes_ + axis], ";"));
+        const auto declare = [&](size_t operand, int place, bool is_written) {
+            const Access& access = nest.accesses[operand];
+            if (place < 0) {
+                const std::string& name = item.array(-1 - place);
+                if (c_family::has_word(body, name))
+                    f.code.add(text(f.dialect().global, is_written ? "" : "const ",
+                                    memory_type(access.dtype), "* ", name, " = ",
+                                    without_parentheses(f.place(access, at)), ";"));
+            } else if (const std::string& name = item.parameter(place);
+                       c_family::has_word(body, name)) {
+                f.code.add(text(is_assigned(procedure, place) ? "" : "const ",
+                                c_family::type_name(access.dtype), " ", name, " = ",
+                                f.element(access, at), ";"));
+            }
+        };
+        for (size_t i = 0; i < call_.inputs.size(); ++i) declare(i, called_.operands[i], false);
+        for (size_t k = 0; k < call_.outputs.size(); ++k)
+            if (called_.outputs[k] < 0) declare(call_.inputs.size() + k, called_.outputs[k], true);
+    }
+
+    KernelText& kernel_;
+    const Foreign& call_;
+    const CalledForItems& called_;
+    const size_t axes_;
+};
+
+}  // namespace
+
+void print_body(KernelText& kernel, const Foreign& call) { ItemsPrinter(kernel, call).print(); }
+
+}  // namespace composit::simt
