@@ -88,6 +88,7 @@ struct Beside {
             held.insert(held.end(), more.begin(), more.end());
         }
         wanted = wanted_for(held);
+        begin_piece();
     }
     std::vector<Tensor> held, wanted;
 
@@ -142,7 +143,6 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
         if (beside.wanted.empty() && wanted == tensors) {
             std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
             beside.compute_small_ones();
-            begin_piece();
             return values;
         }
         std::vector<Tensor> all = wanted;
@@ -155,7 +155,6 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
         }
         beside.compute_small_ones();
     }
-    begin_piece();
     if (wanted.empty()) runtime::backend(options.backend);  // an error if there is none
     std::vector<Array> values = values_known(tensors);
     return values.size() == tensors.size() ? values : execute::evaluate_and_keep(tensors, options);

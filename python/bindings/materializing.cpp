@@ -3,6 +3,7 @@
 
 #include "cell.h"
 #include "composit/eager/leaf_cell.h"
+#include "composit/eager/pieces.h"
 #include "composit/eager/small.h"
 #include "composit/execute/devices.h"
 #include "composit/execute/execute.h"
@@ -93,6 +94,7 @@ std::vector<Tensor> constants_of(const std::vector<Tensor>& tensors,
         const Released released;
         values = execute::evaluate_and_keep(tensors, options);
     }
+    eager::begin_piece();
     std::vector<Tensor> constants;
     for (size_t i = 0; i < values.size(); ++i)
         constants.push_back(eager::constant_of_kept(values[i], tensors[i].node().device()));

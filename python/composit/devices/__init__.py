@@ -116,6 +116,11 @@ def moved(x: LazyTensor, name: Any) -> LazyTensor:
     return x if _core_devices.device_of(x) == place else _core_devices.transfer(x, place)
 
 
+def copied(x: LazyTensor, name: Any) -> LazyTensor:
+    """A leaf on a device with x's values, which are computed now: no gradient goes back to x."""
+    return cast("LazyTensor", _core_devices.copied(x, full_name(name)))
+
+
 def placing(function: Made, like: bool = False) -> Made:
     """A function that makes tensors, whose `device` says where; None: where `with` says. With
     `like`: where the first argument lies, unless `device` says something else."""

@@ -103,7 +103,7 @@ class TracedModel:
             for name, tensor, _ in self._leaves
         ]
         if self.device != "cpu":
-            fresh = [_core.devices.copied(leaf, self.device) for leaf in fresh]
+            fresh = [devices.copied(leaf, self.device) for leaf in fresh]
         old = [leaf for _, _, leaf in self._leaves]
         every = [*self.outputs, *self.writes.values()]
         made = iter(_core.substitute(every, old, fresh))
