@@ -7,6 +7,7 @@
 #include "compiled_arrays.h"
 #include "composit/backends/cpp/procedures.h"
 #include "composit/base/error.h"
+#include "composit/exporters/device_source/kernel_files.h"
 #include "composit/exporters/procedures/procedures.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/interpret.h"
@@ -387,6 +388,10 @@ void bind_procedure(nb::module_& module) {
                   const auto file = procedures::print_file(name, families_from(lists));
                   return std::pair(file.header, file.source);
               });
+    inner.def("print_kernels", device_source::print_kernels, "language"_a, "procedures"_a,
+              "The procedures as kernels of \"opencl\" or \"cuda\".");
+    inner.def("print_kernel_files", device_source::print_kernel_files, "language"_a, "name"_a,
+              "families"_a, "Names and texts of files: kernels, and a program that launches one.");
     inner.def("print_loadable",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
                   return procedures::print_loadable(name, families_from(lists));

@@ -425,15 +425,34 @@ class Kernel:
         made = self._computed(inputs)
         return GraphView(made if isinstance(made, tuple) else (made,))
 
-    def export(self, path: Any, name: str | None = None) -> list[str]:
+    def source_for(self, language: str) -> str:
+        """The text of the function and of its derivatives, in double, for devices: OpenCL C
+        ("opencl") or CUDA C++ ("cuda"). Each is a kernel of which a thread works on one item of a
+        batch, whatever the extents of its arrays are.
+
+        ValueError for other languages."""
+        return _core.procedure.print_kernels(language, self._families()[0])
+
+    def export(self, path: Any, name: str | None = None, *, language: str = "cpp") -> list[str]:
         """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
         the function, its derivatives, the same over arrays, each for double and float, and a
-        selfcheck of the derivatives. Returns the names of the files."""
+        selfcheck of the derivatives. Returns the names of the files.
+
+        With language="opencl" or "cuda" the files are NAME.cl or NAME.cu, the kernels of
+        `source_for` for double and for float (`f_float`), and NAME_example.cpp, a program that
+        launches the function's for a few items: it needs the driver's library, and no headers."""
         name = self.__name__ if name is None else name
         if not isinstance(name, str) or not name.isidentifier():
             raise value_error(f"export: {name!r} cannot name a file. An identifier is required.")
-        header, source = _core.procedure.print_file(name, self._families())
-        files = [(name + ".hpp", header), (name + ".cpp", source)]
+        if language == "cpp":
+            header, source = _core.procedure.print_file(name, self._families())
+            files = [(name + ".hpp", header), (name + ".cpp", source)]
+        elif language in ("opencl", "cuda"):
+            files = _core.procedure.print_kernel_files(language, name, self._families())
+        else:
+            raise value_error(
+                f"export: there is no language {language!r}. One of cpp, opencl, cuda is required."
+            )
         _core.write_whole_files("export", os.fspath(path), files)
         return [file for file, _ in files]
 
