@@ -13,8 +13,7 @@ REASONS = {
     "Gradient": "gradients are taken by composit, of any model",
     "GraphCall": "it calls what is not in the model",
     "ImageDecoder": "it needs decoders of image files",
-    "CastMap": "maps", "DictVectorizer": "maps", "ZipMap": "maps",
-    "SVMClassifier": "not built yet", "SVMRegressor": "not built yet",
+    "CastMap": "maps", "DictVectorizer": "maps",
     "CategoryMapper": "not built yet",
 }  # fmt: skip
 

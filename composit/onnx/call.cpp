@@ -40,6 +40,7 @@ const Value& Call::value(size_t i) const {
 
 const Tensor& Call::tensor(size_t i) const {
     check(has(i), "input ", i, " is left out. A tensor is required.");
+    if (inputs_[i].is_chosen()) (void)known(inputs_[i].chosen().places);
     check<TypeError>(inputs_[i].is_tensor(), "input ", i, " is ", description(inputs_[i]),
                      ". A tensor of numbers or bool is required.");
     return inputs_[i].tensor();
@@ -55,9 +56,21 @@ std::vector<Tensor> Call::tensors() const {
 }
 
 const Strings& Call::strings(size_t i) const {
+    if (value(i).is_chosen()) (void)known(value(i).chosen().places);
     check<TypeError>(value(i).is_strings(), "input ", i, " is ", description(value(i)),
                      ". A tensor of strings is required.");
     return value(i).strings();
+}
+
+Value Call::strings_at(const Tensor& places, const std::vector<std::string>& texts) const {
+    const auto count = static_cast<int64_t>(texts.size());
+    const Tensor within = numpy::take(numpy::arange(count), places);
+    if (!is_known(within)) return ChosenStrings{within, texts};
+    const Array known_places = known(within);
+    Strings strings{known_places.shape(), {}};
+    for (int64_t i = 0; i < known_places.size(); ++i)
+        strings.elements.push_back(texts[static_cast<size_t>(known_places.data_as<int64_t>()[i])]);
+    return strings;
 }
 
 const Values& Call::sequence(size_t i) const {

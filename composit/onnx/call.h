@@ -54,13 +54,19 @@ class Call {
     }
     // The input, or nothing.
     [[nodiscard]] const Value& value(size_t i) const;
-    // ValueError where the input is left out, TypeError where it is no tensor of numbers.
+    // ValueError where the input is left out, TypeError where it is no tensor of numbers;
+    // NeedsValue for strings that values of a placeholder choose.
     [[nodiscard]] const Tensor& tensor(size_t i) const;
     // An empty tensor where it is left out.
     [[nodiscard]] Tensor tensor_if_given(size_t i) const;
     // All inputs. ValueError where there is none.
     [[nodiscard]] std::vector<Tensor> tensors() const;
+    // NeedsValue where values of a placeholder choose them.
     [[nodiscard]] const Strings& strings(size_t i) const;
+    // The strings at places (int64; negative ones count from the end): chosen ones where the places
+    // are not known. IndexError for other places, of chosen ones when they are evaluated.
+    [[nodiscard]] Value strings_at(const Tensor& places,
+                                   const std::vector<std::string>& texts) const;
     [[nodiscard]] const Values& sequence(size_t i) const;
     // The values of an input that decides a shape, or what is computed. NeedsValue where they
     // depend on a placeholder.

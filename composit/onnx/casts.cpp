@@ -34,8 +34,8 @@ Tensor from_strings(const Strings& strings, ElementType type) {
 Value converted(Call& call, ElementType type) {
     const bool saturate = call.flag("saturate", true);
     const Value& given = call.value(0);
+    if (given.element() == ElementType::string && type == ElementType::string) return given;
     if (given.is_strings()) {
-        if (type == ElementType::string) return given;
         return {from_strings(given.strings(), type), type};
     }
     const Tensor& x = call.tensor(0);

@@ -28,16 +28,7 @@ Values gather(Call& call) {
         const Strings& strings = call.strings(0);
         call.check<NotSupported>(strings.shape.size() == 1, "strings of shape ", strings.shape,
                                  " are gathered. One axis is required.");
-        const Tensor places = as_index(call.tensor(1));
-        Strings result{places.shape(), {}};
-        const auto count = static_cast<int64_t>(strings.elements.size());
-        for (const int64_t place : call.known_integers(1)) {
-            call.check<IndexError>(place >= -count && place < count, "index ", place, " of ", count,
-                                   " strings. An index within them is required.");
-            result.elements.push_back(
-                strings.elements[static_cast<size_t>(place < 0 ? place + count : place)]);
-        }
-        return {result};
+        return {call.strings_at(as_index(call.tensor(1)), strings.elements)};
     }
     const Tensor& x = call.tensor(0);
     const int64_t axis = call.axis(x.rank(), 0);

@@ -194,13 +194,19 @@ LoadedModel::Compiled LoadedModel::compile(const std::vector<Tensor>& examples,
     }
     Traced traced = trace(values);
     std::vector<Tensor> outputs;
+    std::vector<std::vector<std::string>> texts;
     for (const Value& output : traced.outputs) {
+        texts.push_back(output.is_chosen() ? output.chosen().texts : std::vector<std::string>());
+        if (output.is_chosen()) {
+            outputs.push_back(output.chosen().places);
+            continue;
+        }
         user_check<TypeError>(output.is_tensor(), "onnx: compile: an output is ",
                               description(output), ". Tensors are required.");
         outputs.push_back(output.tensor());
     }
     return {execute::Compiled("model", traced.placeholders, outputs, options),
-            std::move(traced.fixed)};
+            std::move(traced.fixed), std::move(texts)};
 }
 
 LoadedModel load(const std::filesystem::path& path) { return LoadedModel(read_model(path)); }

@@ -57,8 +57,11 @@ class LoadedModel {
     struct Compiled {
         execute::Compiled program;
         std::vector<size_t> fixed;  // places of the inputs that are constants
+        // Of each output the strings that its integers are places in; none where it is no string.
+        std::vector<std::vector<std::string>> texts;
     };
-    // TypeError unless inputs and outputs are tensors.
+    // Outputs of strings, as labels of classes, are places in `texts`. TypeError unless inputs and
+    // the other outputs are tensors.
     [[nodiscard]] Compiled compile(const std::vector<Tensor>& examples,
                                    const execute::Options& options = {}) const;
 

@@ -43,11 +43,7 @@ Value labels_of(const Call& call, const Tensor& places) {
     if (!numbers.empty()) return numpy::take(numpy::array<int64_t>(numbers), places, 0);
     const std::vector<std::string> texts = call.texts("classlabels_strings");
     call.check(!texts.empty(), "there are no labels of classes. Integers or strings are required.");
-    const Array known = call.known(places);
-    Strings labels{places.shape(), {}};
-    for (int64_t i = 0; i < known.size(); ++i)
-        labels.elements.push_back(texts.at(static_cast<size_t>(known.data_as<int64_t>()[i])));
-    return labels;
+    return call.strings_at(places, texts);
 }
 
 size_t label_count(const Call& call) {
@@ -61,8 +57,16 @@ namespace {
 using numpy::apply;
 
 Values feature_extractor(Call& call) {
-    const Tensor& x = call.tensor(0);
     const Tensor places = numpy::ravel(numpy::astype(call.tensor(1), DType::int64));
+    if (call.value(0).is_strings()) {
+        const Strings& strings = call.strings(0);
+        call.check<NotSupported>(strings.elements.size() == 1 || strings.shape.size() == 1 ||
+                                     (strings.shape.size() == 2 && strings.shape[0] == 1),
+                                 "strings of shape ", strings.shape,
+                                 " are extracted. One row is required.");
+        return {call.strings_at(numpy::expand_dims(places, 0), strings.elements)};
+    }
+    const Tensor& x = call.tensor(0);
     const Tensor taken = numpy::take(x, places, x.rank() - 1);
     return {x.rank() == 1 ? numpy::expand_dims(taken, 0) : taken};
 }
@@ -133,6 +137,15 @@ std::vector<std::string> keys_of_input(Call& call) {
 // where it is none.
 Tensor places_of_keys(Call& call, const Labels& keys) {
     const auto count = static_cast<int64_t>(keys.texts.size());
+    if (call.value(0).is_chosen()) {
+        const ChosenStrings& chosen = call.value(0).chosen();
+        std::vector<int64_t> of_text;
+        for (const std::string& text : chosen.texts) {
+            const auto found = std::find(keys.texts.rbegin(), keys.texts.rend(), text);
+            of_text.push_back(found == keys.texts.rend() ? count : keys.texts.rend() - found - 1);
+        }
+        return numpy::take(numpy::array<int64_t>(of_text), chosen.places, 0);
+    }
     if (call.value(0).is_tensor() && !Call::is_known(call.tensor(0))) {
         const Tensor& x = call.tensor(0);
         const bool is_float = ir::is_floating(x.dtype());
@@ -169,11 +182,7 @@ Values label_encoder(Call& call) {
             other = missing->strings().elements[0];
         std::vector<std::string> all = values.texts;
         all.push_back(other);
-        const Array known = call.known(places);
-        Strings result{places.shape(), {}};
-        for (int64_t i = 0; i < known.size(); ++i)
-            result.elements.push_back(all[static_cast<size_t>(known.data_as<int64_t>()[i])]);
-        return {result};
+        return {call.strings_at(places, all)};
     }
     const DType dtype = carrier(values.type);
     Tensor table, other;
@@ -276,6 +285,18 @@ Values feature_vectorizer(Call& call) {
     return {numpy::concatenate(parts, 1)};
 }
 
+// Maps from classes to scores, as the table that they are made of: a column for each class.
+Values zip_map(Call& call) {
+    const Tensor& x = call.tensor(0);
+    const auto classes = static_cast<int64_t>(call.integers("classlabels_int64s").size() +
+                                              call.texts("classlabels_strings").size());
+    const Tensor rows = x.rank() == 1 ? numpy::expand_dims(x, 0) : x;
+    call.check(rows.rank() == 2 && (rows.shape()[1] == classes || rows.shape()[1] == 1),
+               "scores of shape ", x.shape(), " for ", classes,
+               " classes. A column for each, or one for two classes, is required.");
+    return {rows};
+}
+
 }  // namespace
 }  // namespace ml_models
 
@@ -292,6 +313,7 @@ void add_ml_models(Registry& registry) {
     registry.add("Normalizer", normalizer, domain);
     registry.add("OneHotEncoder", one_hot_encoder, domain);
     registry.add("Scaler", scaler, domain);
+    registry.add("ZipMap", zip_map, domain);
 }
 
 }  // namespace composit::onnx

@@ -8,7 +8,7 @@ namespace composit::onnx {
 // Scores (batch, targets) after the node's post_transform.
 [[nodiscard]] Tensor post_transformed(const Call& call, const Tensor& scores);
 
-// The labels of classes at places (int64): integers, or strings, of places that are known then.
+// The labels of classes at places (int64): integers or strings.
 [[nodiscard]] Value labels_of(const Call& call, const Tensor& places);
 [[nodiscard]] size_t label_count(const Call& call);
 

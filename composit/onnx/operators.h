@@ -30,6 +30,7 @@ void add_sequences(Registry& registry);
 void add_signals(Registry& registry);
 void add_ml_models(Registry& registry);
 void add_strings(Registry& registry);
+void add_support_vectors(Registry& registry);
 void add_training(Registry& registry);
 void add_trees(Registry& registry);
 

@@ -28,6 +28,7 @@ const Registry& operators() {
         add_signals(*made);
         add_ml_models(*made);
         add_strings(*made);
+        add_support_vectors(*made);
         add_training(*made);
         add_trees(*made);
         return made;

@@ -23,15 +23,12 @@ Value like(const Value& given, Tensor tensor) { return {std::move(tensor), given
 template <class Move>
 Value moved(Call& call, size_t input, const Move& move) {
     const Value& given = call.value(input);
+    if (given.is_chosen()) return ChosenStrings{move(given.chosen().places), given.chosen().texts};
     if (!given.is_strings()) return like(given, move(call.tensor(input)));
     const Strings& strings = given.strings();
     const auto count = static_cast<int64_t>(strings.elements.size());
-    const Array places = call.known(move(numpy::reshape(numpy::arange(count), strings.shape)));
-    Strings result{places.shape(), {}};
-    for (int64_t i = 0; i < places.size(); ++i)
-        result.elements.push_back(
-            strings.elements[static_cast<size_t>(places.data_as<int64_t>()[i])]);
-    return result;
+    return call.strings_at(move(numpy::reshape(numpy::arange(count), strings.shape)),
+                           strings.elements);
 }
 
 Values identity(Call& call) { return {call.value(0)}; }

@@ -1,4 +1,5 @@
 // Ensembles of decision trees: all trees are walked at once, a level at a time, by gathering.
+#include "composit/functional/loops.h"
 #include "composit/nn/operations.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
@@ -71,41 +72,103 @@ int64_t depth_of(const Call& call, const Trees& trees) {
     return deepest;
 }
 
-// The leaf (batch, trees) at which each row ends.
-Tensor leaves_of(const Call& call, const Trees& trees, const Tensor& x) {
-    const Tensor modes = numpy::array<int64_t>(trees.modes);
-    const Tensor features = numpy::array<int64_t>(trees.features);
-    const Tensor splits = numpy::astype(numpy::array<double>(trees.splits), x.dtype());
-    const Tensor on_true = numpy::array<int64_t>(trees.on_true);
-    const Tensor on_false = numpy::array<int64_t>(trees.on_false);
+// Trees as tables that are walked: of nodes that ask, in order; a way that ends leads to `size`
+// plus the row of the leaf's weights, of which equal ones are one.
+struct Tables {
+    std::vector<int32_t> modes, features, on_true, on_false, roots;
+    std::vector<double> splits;
+    std::vector<bool> missing_is_true;
+    std::vector<double> weights;  // (rows, targets)
+
+    [[nodiscard]] int64_t size() const { return static_cast<int64_t>(modes.size()); }
+};
+
+// `nothing`: what a leaf gives to targets that it has no weight for.
+Tables tables_of(const Call& call, const Trees& trees, double nothing, bool is_extremum) {
+    call.check(trees.targets > 0 && trees.targets < (int64_t{1} << 20), "there are ", trees.targets,
+               " targets. A positive number is required.");
+    constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
+    call.check<NotSupported>(trees.size() < most, "there are ", trees.size(),
+                             " nodes of trees. Fewer than ", most, " are required.");
+    std::map<int64_t, std::vector<double>> of_leaf;
+    const std::vector<double> none(static_cast<size_t>(trees.targets), nothing);
+    for (const Trees::Weight& each : trees.weights) {
+        call.check(each.target >= 0 && each.target < trees.targets, "a leaf is of target ",
+                   each.target, " of ", trees.targets, ". One of them is required.");
+        double& entry =
+            of_leaf.try_emplace(each.node, none).first->second[static_cast<size_t>(each.target)];
+        entry = is_extremum ? each.weight : entry + each.weight;
+    }
+    Tables tables;
+    std::map<std::vector<double>, int32_t> row_of;
+    std::vector<int32_t> name_of(static_cast<size_t>(trees.size()));
+    int32_t inner = 0;
+    for (size_t i = 0; i < name_of.size(); ++i)
+        if (trees.modes[i] != leaf) name_of[i] = inner++;
+    for (size_t i = 0; i < name_of.size(); ++i) {
+        if (trees.modes[i] != leaf) continue;
+        const auto found = of_leaf.find(static_cast<int64_t>(i));
+        const std::vector<double>& weights = found == of_leaf.end() ? none : found->second;
+        const auto [row, is_new] = row_of.emplace(weights, static_cast<int32_t>(row_of.size()));
+        if (is_new) tables.weights.insert(tables.weights.end(), weights.begin(), weights.end());
+        name_of[i] = inner + row->second;
+    }
+    for (size_t i = 0; i < name_of.size(); ++i) {
+        if (trees.modes[i] == leaf) continue;
+        tables.modes.push_back(static_cast<int32_t>(trees.modes[i]));
+        tables.features.push_back(static_cast<int32_t>(trees.features[i]));
+        tables.splits.push_back(trees.splits[i]);
+        tables.missing_is_true.push_back(trees.missing_is_true[i] != 0);
+        tables.on_true.push_back(name_of[static_cast<size_t>(trees.on_true[i])]);
+        tables.on_false.push_back(name_of[static_cast<size_t>(trees.on_false[i])]);
+    }
+    for (const int64_t root : trees.roots)
+        tables.roots.push_back(name_of[static_cast<size_t>(root)]);
+    return tables;
+}
+
+Tensor table(const std::vector<int32_t>& numbers) {
+    return numpy::astype(numpy::array<int64_t>({numbers.begin(), numbers.end()}), DType::int32);
+}
+
+// The rows of the leaves' weights (batch, trees) at which the rows of x end.
+Tensor leaves_of(const Call& call, const Trees& trees, const Tables& tables, const Tensor& x) {
+    const Tensor start = numpy::broadcast_to(
+        table(tables.roots), {x.shape()[0], static_cast<int64_t>(tables.roots.size())});
+    const auto inner = static_cast<int32_t>(tables.size());
+    if (inner == 0) return start;
+    const Tensor modes = table(tables.modes), features = table(tables.features);
+    const Tensor splits = numpy::astype(numpy::array<double>(tables.splits), x.dtype());
+    const Tensor on_true = table(tables.on_true), on_false = table(tables.on_false);
+    const std::vector<bool>& missing_is_true = tables.missing_is_true;
     const bool tracks_missing =
-        std::count(trees.missing_is_true.begin(), trees.missing_is_true.end(), 0) != trees.size();
-    std::set<int64_t> used(trees.modes.begin(), trees.modes.end());
-    used.erase(leaf);
-    Tensor nodes = numpy::broadcast_to(numpy::array<int64_t>(trees.roots),
-                                       {x.shape()[0], static_cast<int64_t>(trees.roots.size())});
-    const int64_t depth = depth_of(call, trees);
-    for (int64_t level = 0; level < depth; ++level) {
-        const Tensor values = numpy::take_along_axis(x, numpy::take(features, nodes, 0), 1);
-        const Tensor split = numpy::take(splits, nodes, 0);
+        std::find(missing_is_true.begin(), missing_is_true.end(), true) != missing_is_true.end();
+    const Tensor missing_goes =
+        table(std::vector<int32_t>(missing_is_true.begin(), missing_is_true.end()));
+    const std::set<int32_t> used(tables.modes.begin(), tables.modes.end());
+    const auto step = [&](const Tensor&, const Tensor& nodes) {
+        const Tensor asks = nodes < inner;
+        const Tensor node = apply("where", {asks, nodes, numpy::scalar(DType::int32, 0)});
+        const Tensor values = numpy::take_along_axis(x, numpy::take(features, node, 0), 1);
+        const Tensor split = numpy::take(splits, node, 0);
         Tensor goes;
-        for (const int64_t mode : used) {
+        for (const int32_t mode : used) {
             const Tensor holds = apply(mode_rows[static_cast<size_t>(mode)], {values, split});
             goes = goes ? apply("where",
-                                {apply("equal", {numpy::take(modes, nodes, 0), mode}), holds, goes})
+                                {apply("equal", {numpy::take(modes, node, 0), mode}), holds, goes})
                         : holds;
         }
         if (tracks_missing) {
             const Tensor missing =
-                numpy::astype(numpy::take(numpy::array<int64_t>(trees.missing_is_true), nodes, 0),
-                              DType::boolean);
+                apply("not_equal", {numpy::take(missing_goes, node, 0), int64_t{0}});
             goes = apply("logical_or",
                          {goes, apply("logical_and", {missing, apply("isnan", {values})})});
         }
-        nodes =
-            apply("where", {goes, numpy::take(on_true, nodes, 0), numpy::take(on_false, nodes, 0)});
-    }
-    return nodes;
+        const Tensor next =
+            apply("where", {goes, numpy::take(on_true, node, 0), numpy::take(on_false, node, 0)});
+        return apply("where", {asks, next, nodes});
+    };
+    return fori_loop(0, depth_of(call, trees), step, start) - inner;
 }
 
 // What leaves give to targets, joined over the trees: (batch, targets).
@@ -116,18 +179,11 @@ Tensor scores_of(const Call& call, const Trees& trees, const Tensor& x,
                "aggregate_function is '", aggregate, "'. SUM, AVERAGE, MIN or MAX is required.");
     const double infinity = std::numeric_limits<double>::infinity();
     const double nothing = aggregate == "MIN" ? infinity : aggregate == "MAX" ? -infinity : 0;
-    call.check(trees.targets > 0 && trees.targets < (int64_t{1} << 20), "there are ", trees.targets,
-               " targets. A positive number is required.");
-    std::vector<double> table(static_cast<size_t>(trees.size() * trees.targets), nothing);
-    for (const Trees::Weight& each : trees.weights) {
-        call.check(each.target >= 0 && each.target < trees.targets, "a leaf is of target ",
-                   each.target, " of ", trees.targets, ". One of them is required.");
-        double& entry = table[static_cast<size_t>(each.node * trees.targets + each.target)];
-        entry = is_extremum ? each.weight : entry + each.weight;
-    }
+    const Tables tables = tables_of(call, trees, nothing, is_extremum);
+    const auto rows = static_cast<int64_t>(tables.weights.size()) / trees.targets;
     const Tensor weights =
-        numpy::astype(numpy::array<double>(table, {trees.size(), trees.targets}), x.dtype());
-    const Tensor given = numpy::take(weights, leaves_of(call, trees, x), 0);
+        numpy::astype(numpy::array<double>(tables.weights, {rows, trees.targets}), x.dtype());
+    const Tensor given = numpy::take(weights, leaves_of(call, trees, tables, x), 0);
     if (aggregate == "MIN") return numpy::min(given, 1);
     if (aggregate == "MAX") return numpy::max(given, 1);
     const Tensor sums = numpy::sum(given, 1);

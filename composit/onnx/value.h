@@ -21,6 +21,13 @@ struct Strings {
     std::vector<std::string> elements;  // row-major
 };
 
+// Strings that values choose which are not known when a graph is built, as labels of classes:
+// texts[places], elementwise.
+struct ChosenStrings {
+    Tensor places;  // int64, each within the texts
+    std::vector<std::string> texts;
+};
+
 // A tensor with its ONNX type, strings, a sequence of values, or nothing: an optional that is
 // empty, an input that is left out.
 class Value {
@@ -34,30 +41,36 @@ class Value {
     Value(Strings strings)  // NOLINT: strings are a value
         : element_(ElementType::string),
           strings_(std::make_shared<const Strings>(std::move(strings))) {}
+    Value(ChosenStrings strings)  // NOLINT: strings are a value
+        : element_(ElementType::string),
+          chosen_(std::make_shared<const ChosenStrings>(std::move(strings))) {}
     [[nodiscard]] static Value sequence(std::vector<Value> parts) {
         Value value;
         value.parts_ = std::make_shared<const std::vector<Value>>(std::move(parts));
         return value;
     }
 
-    [[nodiscard]] bool is_nothing() const { return !tensor_ && !strings_ && !parts_; }
+    [[nodiscard]] bool is_nothing() const { return !tensor_ && !strings_ && !chosen_ && !parts_; }
     [[nodiscard]] bool is_tensor() const { return static_cast<bool>(tensor_); }
     [[nodiscard]] bool is_strings() const { return strings_ != nullptr; }
+    [[nodiscard]] bool is_chosen() const { return chosen_ != nullptr; }
     [[nodiscard]] bool is_sequence() const { return parts_ != nullptr; }
 
     [[nodiscard]] ElementType element() const { return element_; }
     [[nodiscard]] const Tensor& tensor() const { return tensor_; }             // of a tensor
     [[nodiscard]] const Strings& strings() const { return *strings_; }         // of strings
+    [[nodiscard]] const ChosenStrings& chosen() const { return *chosen_; }     // of chosen strings
     [[nodiscard]] const std::vector<Value>& parts() const { return *parts_; }  // of a sequence
     // Of a tensor or strings.
     [[nodiscard]] const Shape& shape() const {
-        return strings_ ? strings_->shape : tensor_.shape();
+        return strings_ ? strings_->shape : chosen_ ? chosen_->places.shape() : tensor_.shape();
     }
 
   private:
     ElementType element_ = ElementType::undefined;
     Tensor tensor_;
     std::shared_ptr<const Strings> strings_;
+    std::shared_ptr<const ChosenStrings> chosen_;
     std::shared_ptr<const std::vector<Value>> parts_;
 };
 using Values = std::vector<Value>;

@@ -18,6 +18,14 @@
 namespace composit::python {
 namespace {
 
+using TextTables = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+std::vector<c_family::TextTable> text_tables(const TextTables& given) {
+    std::vector<c_family::TextTable> tables;
+    for (const auto& [name, texts] : given) tables.push_back({name, texts});
+    return tables;
+}
+
 bool is_count(nb::handle value) {
     if (!PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) return false;
     static const auto* const zero = new nb::int_(0);
@@ -80,17 +88,20 @@ void bind_export(nb::module_& module) {
     module.def(
         "export_cpp_project",
         [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
-           const std::string& name, const std::string& main_text) {
+           const std::string& name, const std::string& main_text, const TextTables& texts) {
             std::vector<ir::kernel::Program> programs;
             for (const execute::Compiled* function : functions)
                 programs.push_back(function->program());
-            return cpp_project::export_cpp_project(programs, folder, {name, main_text});
+            return cpp_project::export_cpp_project(
+                programs, folder,
+                {.name = name, .main_text = main_text, .texts = text_tables(texts)});
         },
-        "functions"_a, "folder"_a, "name"_a, "main_text"_a = "");
+        "functions"_a, "folder"_a, "name"_a, "main_text"_a = "", "texts"_a = TextTables());
     module.def(
         "export_plain",
         [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
-           const std::string& name, const std::string& language, bool workspace) {
+           const std::string& name, const std::string& language, bool workspace,
+           const TextTables& texts) {
             std::vector<plain::PlainFunction> given;
             for (const execute::Compiled* function : functions) {
                 std::vector<ir::TensorType> inputs;
@@ -101,10 +112,10 @@ void bind_export(nb::module_& module) {
                         return (*function)(arguments);
                     }));
             }
-            return plain::export_plain(given, folder,
-                                       {name, plain::language_of(language), workspace});
+            return plain::export_plain(
+                given, folder, {name, plain::language_of(language), workspace, text_tables(texts)});
         },
-        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a,
+        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a, "texts"_a = TextTables(),
         nb::call_guard<Located>());
     // The checksum of exported weights, and its text in C++, for main.cpp that checks its own.
     module.def("xxh64", [](const nb::bytes& content) {

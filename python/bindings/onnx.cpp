@@ -45,6 +45,7 @@ Value value_from(nb::handle object, const Type& type) {
 nb::object as_python(const Value& value) {
     if (value.is_tensor()) return wrap(value.tensor());
     if (value.is_strings()) return nb::cast(value.strings());
+    if (value.is_chosen()) return nb::cast(value.chosen());
     if (!value.is_sequence()) return nb::none();
     nb::list parts;
     for (const Value& part : value.parts()) parts.append(as_python(part));
@@ -114,6 +115,10 @@ void bind_onnx(nb::module_& module) {
                 const std::vector<std::string>& elements) { new (made) Strings{shape, elements}; })
         .def_ro("shape", &Strings::shape)
         .def_ro("elements", &Strings::elements);
+    nb::class_<onnx::ChosenStrings>(module, "ChosenStrings")
+        .def_prop_ro("places",
+                     [](const onnx::ChosenStrings& chosen) { return wrap(chosen.places); })
+        .def_ro("texts", &onnx::ChosenStrings::texts);
     nb::class_<LoadedModel>(module, "LoadedModel")
         .def_prop_ro("inputs", [](const LoadedModel& model) { return infos(model.inputs()); })
         .def_prop_ro("outputs", [](const LoadedModel& model) { return infos(model.outputs()); })

@@ -6,7 +6,7 @@ import _thread
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import composit._core as _core
@@ -349,11 +349,12 @@ class CompiledFunction:
         style: str = "fast",
         language: str = "cpp",
         workspace: bool = False,
+        texts: Mapping[str, Sequence[str]] | None = None,
     ) -> list[str]:
         """Writes the program as C++ with no dependencies into the folder `path`, as
         composit.export does. Each of `signatures` is a tuple of example arguments; none: the latest
         specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
-        `workspace`: its memory is an argument."""
+        `workspace`: its memory is an argument. `texts`: tables of texts that the header has too."""
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
@@ -364,7 +365,10 @@ class CompiledFunction:
                 )
             chosen = [self._latest]
         cores = [one.core for one in chosen]
-        return export_cores(cores, os.fspath(path), self._name, style, language, workspace)
+        tables = [(name, [*each]) for name, each in (texts or {}).items()]
+        return export_cores(
+            cores, os.fspath(path), self._name, style, language, workspace, "", tables
+        )
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
@@ -378,13 +382,14 @@ def export_cores(
     language: str,
     workspace: bool,
     main_text: str = "",
+    texts: Sequence[tuple[str, list[str]]] = (),
 ) -> list[str]:
     """Writes compiled functions in one of the two styles; ValueError for what does not go
     together."""
     if style == "plain" and not main_text:
-        return _core.export_plain(cores, path, name, language, workspace)
+        return _core.export_plain(cores, path, name, language, workspace, texts)
     if style == "fast" and language == "cpp" and not workspace:
-        return _core.export_cpp_project(cores, path, name, main_text)
+        return _core.export_cpp_project(cores, path, name, main_text, texts)
     raise value_error(
         f"export: style={style!r} with language={language!r}, workspace={workspace!r}"
         f"{' and a main_text' if main_text else ''} does not exist. style='fast' (C++), or "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import composit._core as _core
@@ -19,6 +19,7 @@ def export(
     style: str = "fast",
     language: str = "cpp",
     workspace: bool = False,
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
     """Writes the functions, each in its latest specialisation and under its own name, into the
     folder `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if
@@ -32,10 +33,14 @@ def export(
     call by themselves (memcpy, memmove, memset). Its memory is static; with workspace=True it is
     an argument `_workspace` of each function.
 
+    `texts` are tables that the header declares beside the functions, by name: arrays of C's
+    strings, as the names of classes (C: NAME_TABLE).
+
     ValueError for a style or language that does not exist; TypeError for a function that was not
     made by composit.compile; AttributeError for one that was neither compiled for examples nor
     called yet; NotImplementedError naming what cannot be exported; OSError when a file cannot be
     written.
     """
     cores = _core.cores_to_export(path, name, functions, CompiledFunction)
-    return export_cores(cores, os.fspath(path), name, style, language, workspace, main_text)
+    tables = [(table, [*each]) for table, each in (texts or {}).items()]
+    return export_cores(cores, os.fspath(path), name, style, language, workspace, main_text, tables)

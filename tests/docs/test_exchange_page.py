@@ -19,7 +19,7 @@ def written(folder):
     """The header and the source of the page's function, run as model.py."""
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     (code,) = [
-        code for language, code in blocks if 'style="plain"' in code and language == "python"
+        code for language, code in blocks if '"gate", style=' in code and language == "python"
     ]
     (folder / "model.py").write_text(HEAD + code, encoding="utf-8")
     subprocess.run([sys.executable, "model.py"], cwd=folder, check=True)

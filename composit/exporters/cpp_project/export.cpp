@@ -298,6 +298,10 @@ std::vector<std::string> export_cpp_project(const std::vector<Program>& function
                                             const std::string& folder,
                                             const ExportOptions& options) {
     Project project = plan(functions, options);
+    std::vector<std::string> taken(project_words.begin(), project_words.end());
+    for (const ExportedFunction& function : project.functions) taken.push_back(function.name);
+    check_text_tables(options.texts, taken);
+    project.texts = options.texts;
     const size_t modules = project.modules.modules.size();
     std::vector<NamedContent> files;
     files.push_back({project.name + ".cpp", source_text(project)});  // first: it places the weights

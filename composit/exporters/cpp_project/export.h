@@ -1,6 +1,7 @@
 // Exports programs as a C++17 project that needs nothing but the standard library.
 #pragma once
 
+#include "composit/backends/c_family/text_table.h"
 #include "composit/ir/kernel/kernel.h"
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct ExportOptions {
     // More distinct kernels than this continue in NAME_2.cpp, …; a demo-sized model stays in one
     // source.
     size_t kernels_per_source = 256;
+    std::vector<c_family::TextTable> texts = {};  // tables beside the functions, in the namespace
 };
 
 // XXH64 with seed 0, by which weights are checked: prelude/checksum.h as a function of the library.

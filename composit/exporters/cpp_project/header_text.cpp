@@ -140,6 +140,9 @@ std::string header_declarations(const Project& project) {
             project.name,
             ".weights\". Not while another function runs. Throws std::runtime_error.\n",
             "void load_weights(const std::string& path);\n\n");
+    for (const c_family::TextTable& table : project.texts)
+        result += text("inline constexpr ", declarator(table, table.name), " = ",
+                       initializer(table), ";\n\n");
     for (const ExportedFunction& function : project.functions)
         result += declaration(function) + "\n";
     return result + text("}  // namespace ", project.name, "\n");

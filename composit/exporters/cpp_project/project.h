@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_file.h"
+#include "composit/backends/c_family/text_table.h"
 #include "composit/ir/kernel/kernel.h"
 
 #include <map>
@@ -69,6 +70,7 @@ struct ExportedFunction {
 
 struct Project {
     std::string name;
+    std::vector<c_family::TextTable> texts;
     std::vector<ExportedFunction> functions;
     c_family::Modules modules;
     WeightsFile weights;

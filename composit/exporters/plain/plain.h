@@ -3,6 +3,7 @@
 // threads, no library, no exceptions. On any CPU the same bits as in process.
 #pragma once
 
+#include "composit/backends/c_family/text_table.h"
 #include "composit/ir/array.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
@@ -26,6 +27,8 @@ struct PlainOptions {
     // Functions take a pointer to the memory that they need between kernels as their last argument,
     // `_workspace`, in place of static memory of their own.
     bool has_workspace = false;
+    // Tables beside the functions: in C++'s namespace, or in C named NAME_TABLE.
+    std::vector<c_family::TextTable> texts = {};
 };
 
 // What passes are to know: kernels stay apart but for what can stand in the loop of their producer.

@@ -123,6 +123,10 @@ std::string origin(const ProgramText& program) {
     return files.empty() ? "" : " from " + join(files);
 }
 
+std::string table_of_c(const ProgramText& program, const c_family::TextTable& table) {
+    return declarator(table, program.name() + "_" + table.name);
+}
+
 std::string header_text(const ProgramText& program, bool has_selfcheck) {
     bool has_bool = false, can_fault = false, has_memory = false;
     std::string declarations;
@@ -149,6 +153,10 @@ std::string header_text(const ProgramText& program, bool has_selfcheck) {
     if (bytes > 0 && !has_memory)
         result += text("// ", bytes, " bytes of memory are static: one call at a time.\n");
     result += declarations;
+    for (const c_family::TextTable& table : program.options().texts)
+        result += is_cpp(program) ? text("inline constexpr ", declarator(table, table.name), " = ",
+                                         initializer(table), ";\n")
+                                  : text("extern ", table_of_c(program, table), ";\n");
     if (has_selfcheck)
         result += text("// 0: this machine gives the bits of a recorded call.\n",
                        selfcheck_declaration(program), ";\n");
@@ -198,6 +206,9 @@ std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::P
 std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
                                    const PlainOptions& options) {
     const ProgramText program(functions, options);
+    std::vector<std::string> taken;
+    for (const FunctionPlan& plan : program.functions()) taken.push_back(plan.name);
+    check_text_tables(options.texts, taken);
     const std::string kernels = program.kernels(), calls = program.calls(),
                       structs = program.structs(), selfcheck = selfcheck_text(program);
     const std::string& constants = program.constants();
@@ -213,6 +224,9 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     if (compares_with_itself(kernels))
         source += "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n";
     source += is_cpp(program) ? text("namespace ", program.name(), " {\n") : "\n";
+    if (!is_cpp(program))
+        for (const c_family::TextTable& table : options.texts)
+            source += text(table_of_c(program, table), " = ", initializer(table), ";\n\n");
     std::vector<NamedText> files;
     const bool is_apart =
         std::count(constants.begin(), constants.end(), '\n') > most_lines_of_constants;

@@ -63,8 +63,16 @@ class Model:
         inputs = self._inputs(args, named)
         given = self.parameters if parameters is None else {**self.parameters, **parameters}
         outputs = self._core.call(inputs, dict(given))
-        results = [_result(output) for output in outputs]
-        return results[0] if len(results) == 1 else tuple(results)
+        for output, info in zip(outputs, self.outputs):
+            if isinstance(output, _bound.ChosenStrings):
+                raise NotImplementedError(
+                    with_location(
+                        f"onnx: output {info.name!r} is one of {_some(output.texts)}, chosen by "
+                        "values of a placeholder. model.compile(...), whose results are strings, "
+                        "is required."
+                    )
+                )
+        return _one_or_all([_result(output) for output in outputs])
 
     def compile(self, *examples: Any, **options: Any) -> CompiledModel:
         """The model as a compiled function of its inputs, ready for inputs like the examples, if
@@ -112,12 +120,27 @@ class CompiledModel:
         self._options = options
         self._made: dict[Any, Any] = {}
         self._deciding: dict[Any, tuple[int, ...]] = {}
+        # Of outputs of strings that inputs choose, by place: the strings.
+        self._texts: dict[int, list[str]] = {}
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs as ndarrays."""
         inputs = self.model._inputs(args, named)
         function, free = self._found(inputs)
-        return function(*free)
+        results = function(*free)
+        if not self._texts:
+            return results
+        all_results = list(results) if isinstance(results, tuple) else [results]
+        for place, texts in self._texts.items():
+            all_results[place] = np.array(texts, object)[all_results[place]]
+        return _one_or_all(all_results)
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """The strings of outputs that are one of several, as labels of classes, by the output's
+        name. In programs, and in what is exported, such an output is an array of places among
+        them."""
+        return {self.model.outputs[place].name: texts for place, texts in self._texts.items()}
 
     def specialise(self, *examples: Any) -> Any:
         """What composit.compile made for inputs like these: .source, .graph, .kernels, …"""
@@ -152,8 +175,11 @@ class CompiledModel:
         def function(*values: Any) -> Any:
             for place, value in zip(free, values):
                 constants[place] = value
-            outputs = [_result(output) for output in model._core.call(constants, {})]
-            return outputs[0] if len(outputs) == 1 else tuple(outputs)
+            outputs = model._core.call(constants, {})
+            for place, output in enumerate(outputs):
+                if isinstance(output, _bound.ChosenStrings):
+                    self._texts[place], outputs[place] = output.texts, output.places
+            return _one_or_all([_result(output) for output in outputs])
 
         function.__name__ = "model"
         return compile_function(function, **self._options)
@@ -212,6 +238,15 @@ def _result(value: Any) -> Any:
     if isinstance(value, list):
         return [_result(part) for part in value]
     return value
+
+
+def _one_or_all(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _some(texts: list[str]) -> str:
+    shown = ", ".join(repr(text) for text in texts[:4])
+    return shown if len(texts) <= 4 else f"{shown}, … ({len(texts)})"
 
 
 def _outline(value: Any) -> Any:
