@@ -7,6 +7,7 @@
 #include "error_handling.h"
 #include "held.h"
 #include "jax.h"
+#include "knossos.h"
 #include "mlir.h"
 #include "modules.h"
 #include "nn.h"
@@ -132,6 +133,8 @@ NB_MODULE(_core, module) {
     bind_mlir(mlir);
     nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
     bind_jax(jax);
+    nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");
+    bind_knossos(knossos);
     bind_error_handling(module);
     wrap_calls(module);
 }
