@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "composit/version.h"
 #include "error_handling.h"
+#include "gradient_checks.h"
 #include "held.h"
 #include "jax.h"
 #include "knossos.h"
@@ -66,6 +67,7 @@ NB_MODULE(_core, module) {
     bind_trace_keys(traces);
     bind_trace_recording(traces);
     bind_tape_gradients(module);
+    bind_gradient_checks(module);
     bind_materializing(module);
     bind_writing(module);
     nb::module_ optimizers =
@@ -78,6 +80,8 @@ NB_MODULE(_core, module) {
     bind_module_attributes(modules);
     bind_module_calls(modules);
     bind_module_states(modules);
+    bind_module_parametrizations(modules);
+    bind_module_pruning(modules);
     bind_backend(module);
     bind_devices(module);
     bind_dlpack(module);
