@@ -36,6 +36,14 @@ NAMES: Replacements = [
         r"\n    \"\"\".*\"\"\"\n)",
         r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
     ),
+    # Of kernels: blocks of statements, arrays, what Python's objects stand behind.
+    (r"\bSequence\[Statement\]", "Iterable[Statement]"),
+    (r"(def (?:reads|parts_of)\(self\)) -> object:", r"\1 -> frozenset[int]:"),
+    (
+        r"(def (?:elsewhere|known|construct|__iter__|extents|mask_of_container|prune|pruned|"
+        r"parametrized_value)\(.*\)) -> object:",
+        r"\1 -> Any:",
+    ),
     (
         r"(def (?:wanted_places|follow|record_of|exported_to_cuda)\(.*\)) -> object:",
         r"\1 -> Any:",

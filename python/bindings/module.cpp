@@ -5,8 +5,10 @@
 #include "bindings.h"
 #include "composit/version.h"
 #include "error_handling.h"
+#include "gradient_checks.h"
 #include "held.h"
 #include "jax.h"
+#include "knossos.h"
 #include "mlir.h"
 #include "modules.h"
 #include "nn.h"
@@ -65,6 +67,7 @@ NB_MODULE(_core, module) {
     bind_trace_keys(traces);
     bind_trace_recording(traces);
     bind_tape_gradients(module);
+    bind_gradient_checks(module);
     bind_materializing(module);
     bind_writing(module);
     nb::module_ optimizers =
@@ -77,6 +80,8 @@ NB_MODULE(_core, module) {
     bind_module_attributes(modules);
     bind_module_calls(modules);
     bind_module_states(modules);
+    bind_module_parametrizations(modules);
+    bind_module_pruning(modules);
     bind_backend(module);
     bind_devices(module);
     bind_dlpack(module);
@@ -132,6 +137,8 @@ NB_MODULE(_core, module) {
     bind_mlir(mlir);
     nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
     bind_jax(jax);
+    nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");
+    bind_knossos(knossos);
     bind_error_handling(module);
     wrap_calls(module);
 }

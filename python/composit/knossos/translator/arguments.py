@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from composit._core.knossos import Array, Slices
 from composit.knossos.source import Source, shown
-from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.expressions import Expressions
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.slices import Slices
 from composit.knossos.values import Mismatch, found_in, is_number, unnamed
 
 # Where a dtype stands among the arguments by position.

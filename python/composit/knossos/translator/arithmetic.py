@@ -6,14 +6,10 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import Array, ArrayFunctions, Code, Integers, Operators, Reductions
 from composit._core.scalar import Expr
-from composit.knossos.translator.arrays import Array
-from composit.knossos.translator.code import Code
-from composit.knossos.translator.elements import Elements
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.reductions import Reductions
-from composit.knossos.values import Mismatch, Operators, kind_of, make, scalar
+from composit.knossos.values import Mismatch, kind_of, make, scalar
 
 _BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -44,7 +40,7 @@ class Arithmetic:
     operators: Operators
     expressions: Expressions
     integers: Integers
-    elements: Elements
+    arrays: ArrayFunctions
     reductions: Reductions
 
     def forms(self) -> Forms:
@@ -65,7 +61,7 @@ class Arithmetic:
             return self.reductions.product(left, right)
         symbol = symbol_of(node.op)
         if isinstance(left, Array) or isinstance(right, Array):
-            return self.of_elements(symbol, left, right)
+            return self.arrays.binary(symbol, left, right)
         divides = symbol in _ROUNDED_ALIKE and type(right) is int and right > 0
         if (
             divides
@@ -87,18 +83,10 @@ class Arithmetic:
         number = self.integers.kept(number, "item")
         return Array(kind_of(number), (self.integers.extent(extent),), lambda at: number, is_list=1)
 
-    def of_elements(self, symbol: str, left: Any, right: Any) -> Array:
-        """NumPy's operator of arrays, or of an array and a number."""
-        return self.elements.elementwise(
-            lambda a, b: self.operators.of_elements(symbol, a, b), [left, right]
-        )
-
     def of_unaryop(self, node: ast.UnaryOp) -> Any:
         symbol, value = _UNARY[type(node.op)], self.expressions.value(node.operand)
         if isinstance(value, Array) and symbol != "not":
-            return self.elements.elementwise(
-                lambda a: self.operators.of_element(symbol, a), [value]
-            )
+            return self.arrays.unary(symbol, value)
         return self.operators.unary(symbol, value)
 
     def of_compare(self, node: ast.Compare) -> Any:
@@ -107,9 +95,7 @@ class Arithmetic:
             sides = [self.expressions.value(node.left), self.expressions.value(node.comparators[0])]
             sign = _COMPARED[type(node.ops[0])]
             if any(isinstance(side, Array) for side in sides):
-                return self.elements.elementwise(
-                    lambda a, b: self.operators.compare(sign, a, b), sides
-                )
+                return self.arrays.compare(sign, *sides)
             return self.operators.compare(sign, *map(scalar, sides))
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             values = self.expressions.value(node.comparators[0])
@@ -132,5 +118,5 @@ class Arithmetic:
         found: Any = False
         for each in values:
             is_equal = self.operators.compare("==", scalar(value), scalar(each))
-            found = self.operators.both(found, is_equal, "bit_or")
+            found = self.operators.both(found, is_equal, True)
         return found if wanted else self.operators.unary("not", found)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from composit._core.knossos import Array, Code, Integers, Sharing, Storage, Stored, same, whole_of
 from composit.knossos.annotations import Leaf
-from composit.knossos.translator.arrays import Array, ArrayOf, Stored, structure_with
-from composit.knossos.translator.code import Code, whole_of
+from composit.knossos.translator.arrays import ArrayOf, structure_with
 from composit.knossos.translator.found import Found, Restart
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.storage import Storage
-from composit.knossos.translator.terms import same
 
 
 @dataclasses.dataclass(eq=False)
@@ -39,14 +35,14 @@ class ArrayVariables:
 
     def _assign_array(self, name: str, value: Array, node: ast.AST) -> None:
         known = self.scope.structures.get(name)
-        if isinstance(known, ArrayOf) and known.stored.number in self.sharing.ended:
+        if isinstance(known, ArrayOf) and self.sharing.has_ended(known.stored.number):
             # Made in a branch or loop that has ended, which nothing can read any more.
             known = None if whole_of(name) not in (self.scope.defined or ()) else known
         number = value.number if isinstance(value, Stored) else None
         if isinstance(known, ArrayOf) and known.stored.number == number:
             return
         is_own = isinstance(value, Stored) and not value.is_argument
-        is_new = is_own and number in self.sharing.fresh
+        is_new = is_own and self.sharing.is_fresh(value.number)  # type: ignore[attr-defined]
         if isinstance(known, ArrayOf) and known.stored.is_argument:
             self._rebind_argument(name)
             known = None
@@ -60,7 +56,7 @@ class ArrayVariables:
         if known is None:
             if is_new and isinstance(value, Stored):
                 self._rename(value, name)
-                self.sharing.fresh.discard(value.number)
+                self.sharing.give_name(value.number)
                 self.scope.structures[name] = ArrayOf(value, self.code.out)
                 return
             stored = self.storage.add_array(name, value.kind, value.shape, is_list=value.is_list)
@@ -79,7 +75,7 @@ class ArrayVariables:
             self.sharing.overwritten(stored.number)
         is_again = known is not None and known.block is not self.code.out
         if stored.number in value.reads:  # each element its own: the array is not made anew
-            self.storage.nest(value.shape, lambda at: self.storage.store(stored, at, value.at(at)))
+            self.storage.store_all(stored, value)
         else:
             self.storage.fill(stored, value, is_again)
         self.sharing.copy_of_parts(stored, value)
@@ -129,6 +125,5 @@ class ArrayVariables:
 
     def _rename(self, stored: Stored, name: str) -> None:
         if name not in self.storage.taken_names():
-            _, *rest = self.code.arrays[stored.number]
-            self.code.arrays[stored.number] = (name, *rest)  # type: ignore[assignment]
+            self.code.rename_array(stored.number, name)
             stored.name = name

@@ -6,31 +6,30 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import (
+    Array,
+    ArrayFunctions,
+    Code,
+    Integers,
+    Operators,
+    Storage,
+    Stored,
+    variables_of,
+)
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, leaves_of, structure_of
 from composit.knossos.closures import FunctionOf
 from composit.knossos.source import shown
-from composit.knossos.translator.arithmetic import Arithmetic, symbol_of
+from composit.knossos.translator.arithmetic import symbol_of
 from composit.knossos.translator.array_variables import ArrayVariables
-from composit.knossos.translator.arrays import Array, ArrayOf, Stored, structure_with
-from composit.knossos.translator.code import Code
+from composit.knossos.translator.arrays import ArrayOf, structure_with
 from composit.knossos.translator.element_assignments import ElementAssignments
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.kinds import Kinds
 from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.storage import Storage
 from composit.knossos.translator.targets import Targets, has_elements
-from composit.knossos.translator.terms import variables_of
-from composit.knossos.values import (
-    FunctionValue,
-    Operators,
-    Record,
-    is_number,
-    kind_of,
-    leaves_with_names,
-)
+from composit.knossos.values import FunctionValue, Record, is_number, kind_of, leaves_with_names
 
 
 @dataclasses.dataclass(eq=False)
@@ -44,7 +43,7 @@ class Assignments:
     storage: Storage
     kinds: Kinds
     expressions: Expressions
-    arithmetic: Arithmetic
+    arrays: ArrayFunctions
     targets: Targets
     lists: Lists
     array_variables: ArrayVariables
@@ -92,7 +91,7 @@ class Assignments:
         if not isinstance(old, Array) and not isinstance(other, Array):
             self.assign(node.target, self.operators.binary(symbol, old, other))
             return
-        value = self.arithmetic.of_elements(symbol, old, other)
+        value = self.arrays.binary(symbol, old, other)
         if isinstance(old, Stored):
             self.element_assignments.check_holds(old.kind, value.kind, node)
             self.element_assignments.change_in_place(old, value, node)
@@ -163,22 +162,22 @@ class Assignments:
                 for name, value, node in leaves]  # fmt: skip
         late: list[tuple[str, Expr, ast.expr]] = []
         for i, (name, value, node) in enumerate(made):
-            number = self.code.numbers[name]
+            number = self.code.number_of(name)
             if any(number in variables_of(other) for _, other, _ in made[i + 1 :]):
-                new = self.code.hidden_variable("new_" + name, self.code.kinds[name])
+                new = self.code.hidden_variable("new_" + name, self.code.kind_named(name))
                 late.append((name, self.code.leaf(new), node))
-                self.code.assign(self.code.numbers[new], value, node.lineno)
+                self.code.assign(self.code.number_of(new), value, node.lineno)
         now = {name for name, _, _ in late}
         for name, value, node in [m for m in made if m[0] not in now] + late:
-            number = self.code.numbers[name]
+            number = self.code.number_of(name)
             # A parameter that is assigned has two values.
             is_parameter = number < self.code.parameter_count
-            is_once = self.code.count_of_assignments.get(name) == 1 and not is_parameter
+            is_once = self.code.times_assigned(name) == 1 and not is_parameter
             if is_once and kind_of(value) == "int":
                 known = self.integers.resolved(value)
                 if self.integers.is_of_parameters(known):
-                    self.integers.aliases[number] = known
-            self.code.homes[number] = self.code.out
+                    self.integers.alias(number, known)
+            self.code.set_home(number)
             self.code.assign(number, value, node.lineno)
 
     def _given_to_several(self, node: ast.Assign, value: Any) -> Any:

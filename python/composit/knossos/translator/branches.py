@@ -6,20 +6,17 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from composit._core.knossos import Code, Integers, Operators, Sharing, joined
 from composit._core.procedure import Statement
 from composit.knossos.source import shown
 from composit.knossos.translator.assignments import Assignments
 from composit.knossos.translator.call_stack import CallStack
-from composit.knossos.translator.code import Code
+from composit.knossos.translator.conditions import where
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.found import joined, snapshot
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.names import Names
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.sharing import Sharing
 from composit.knossos.translator.statements import Statements
-from composit.knossos.values import Operators
 
 
 @dataclasses.dataclass(eq=False)
@@ -68,19 +65,19 @@ class Branches:
         scope, sharing = self.scope, self.sharing
         condition = self.operators.truth(self.expressions.value(node.test))
         if isinstance(condition, bool):
-            self.code.add(*self.statements.block(node.body if condition else node.orelse))
+            self.code.add_all(self.statements.block(node.body if condition else node.orelse))
             return
-        before, parts = set(scope.defined or ()), snapshot(sharing.parts)
+        before, parts = set(scope.defined or ()), sharing.parts
         counts = self.lists.snapshot()
-        first = len(self.code.arrays)
+        first = self.code.array_count
         self.scope.nesting += 1
-        with self.integers.where(node.test, True):
+        with where(self.code, self.integers, node.test, True):
             body = self.statements.block(node.body)
         after_body, parts_after_body = scope.defined, sharing.parts
         counts_after_body = self.lists.snapshot()
         scope.defined, sharing.parts = set(before), parts
         self.lists.begin_again_with(counts)
-        with self.integers.where(node.test, False):
+        with where(self.code, self.integers, node.test, False):
             otherwise = self.statements.block(node.orelse)
         self.scope.nesting -= 1
         if scope.defined is None:
@@ -90,5 +87,5 @@ class Branches:
             scope.defined &= after_body
             sharing.parts = joined([sharing.parts, parts_after_body])
             self.lists.join(counts_after_body)
-        sharing.ended |= set(range(first, len(self.code.arrays)))
+        sharing.ended |= set(range(first, self.code.array_count))
         self.code.add(Statement.branch(condition, body, otherwise, node.lineno))

@@ -6,11 +6,10 @@ import ast
 import dataclasses
 from typing import Any
 
-from composit.knossos.translator.arrays import Stored
+from composit._core.knossos import Block, Sharing, Stored
 from composit.knossos.translator.found import Found, Restart, State
 from composit.knossos.translator.mentions import place_of
 from composit.knossos.translator.paths import Joined
-from composit.knossos.translator.sharing import Sharing
 
 
 @dataclasses.dataclass(eq=False)
@@ -27,7 +26,7 @@ class Frame:
     is_for_effect: bool  # a statement, whose value is not asked for
     names_around: set[str]
     has_raises: bool
-    block: list[Any]
+    block: Block
     value: Any = None
     has_value: bool = False
     joined: Joined | None = None  # of what branches return

@@ -13,6 +13,15 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
+from composit._core.knossos import (
+    Array,
+    ArrayFunctions,
+    Code,
+    Elements,
+    Integers,
+    Makers,
+    Operators,
+)
 from composit._core.scalar import Expr
 from composit.knossos import functions, library
 from composit.knossos.annotations import check_constructor, defaults_of, fields_of
@@ -30,19 +39,14 @@ from composit.knossos.translator.arguments import (
     with_neutral_elements,
 )
 from composit.knossos.translator.array_calls import ArrayCalls
-from composit.knossos.translator.arrays import Array
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.einsum import Einsum
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.found import Found
 from composit.knossos.translator.inlining import Inlining
-from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.makers import Makers
 from composit.knossos.translator.scope import Scope
 from composit.knossos.translator.torch_names import as_numpy, with_shape
 from composit.knossos.values import (
     Mismatch,
-    Operators,
     Record,
     found_in,
     is_number,
@@ -68,6 +72,8 @@ class Calls:
     expressions: Expressions
     arguments: Arguments
     makers: Makers
+    arrays: ArrayFunctions
+    elements: Elements
     array_calls: ArrayCalls
     einsum: Einsum
     inlining: Inlining
@@ -170,7 +176,7 @@ class Calls:
             raise Mismatch(f"{name} of other arguments",
                            f"{len(text.axes)} by position are required.")  # fmt: skip
         arguments = [
-            self.makers.call(np.array, [argument], {})
+            self.makers.array(argument)
             if wanted == 1 and isinstance(argument, tuple) and argument
             else argument
             for argument, wanted in zip(arguments, text.axes)
@@ -205,7 +211,7 @@ class Calls:
             return made(*(self.operators.cast(each, "float") for each in numbers))
 
         if any(isinstance(each, Array) for each in arguments):
-            return self.array_calls.elements.elementwise(of_numbers, arguments)
+            return self.elements.elementwise(of_numbers, arguments)
         return of_numbers(*arguments)
 
     def _require(self, node: ast.Call) -> None:
@@ -227,7 +233,7 @@ class Calls:
         named.pop("copy", None)
         if wanted is None or named or len(node.args) > 1:
             raise Mismatch("astype of other arguments", "Give it int, float or bool.")
-        return self.array_calls.in_kind(array, self.arguments.kind_of_dtype(wanted))
+        return self.arrays.in_kind(array, self.arguments.kind_of_dtype(wanted))
 
     def _method_call(self, node: ast.Call, function: ast.Attribute) -> Any:
         """A call of what a value has: arrays have methods, records _replace."""

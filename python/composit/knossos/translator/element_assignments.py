@@ -6,20 +6,26 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import (
+    Array,
+    ArrayFunctions,
+    Code,
+    Elements,
+    Integers,
+    Line,
+    Operators,
+    Sharing,
+    Slices,
+    Storage,
+    Stored,
+)
 from composit._core.procedure import Statement
 from composit.knossos.source import shown
-from composit.knossos.translator.arithmetic import Arithmetic
-from composit.knossos.translator.arrays import Array, Line, Stored
+from composit.knossos.translator.arrays import NEW_AXIS
 from composit.knossos.translator.call_stack import CallStack
-from composit.knossos.translator.code import Code
-from composit.knossos.translator.elements import Elements
 from composit.knossos.translator.expressions import Expressions
-from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.slices import NEW_AXIS, Slices
-from composit.knossos.translator.storage import Storage
 from composit.knossos.translator.subscripts import Subscripts
-from composit.knossos.values import KINDS, Mismatch, Operators, kind_of, scalar
+from composit.knossos.values import KINDS, Mismatch, kind_of, scalar
 
 
 @dataclasses.dataclass(eq=False)
@@ -35,7 +41,7 @@ class ElementAssignments:
     elements: Elements
     slices: Slices
     expressions: Expressions
-    arithmetic: Arithmetic
+    arrays: ArrayFunctions
     subscripts: Subscripts
 
     def assign_element(self, target: ast.Subscript, value: Any) -> None:
@@ -124,7 +130,7 @@ class ElementAssignments:
         self.integers.require_shape(stored.shape, value.shape)
         if value.needs_others(stored.number):
             value = self.storage.copied(value)
-        self.storage.nest(stored.shape, lambda at: self.storage.store(stored, at, value.at(at)))
+        self.storage.store_all(stored, value)
         self.stack.has_changed(stored)
 
     def _check_changes(self, stored: Stored, wrong: str) -> None:
@@ -145,7 +151,7 @@ class ElementAssignments:
         stored, given = self._target(node.target)
         if _is_partial(stored, given):
             part = self.slices.indexed(stored, given)
-            made = self.arithmetic.of_elements(symbol, part, value)
+            made = self.arrays.binary(symbol, part, value)
             self.check_holds(stored.kind, made.kind, node)
             self._assign_elements(stored, given, made)
         else:

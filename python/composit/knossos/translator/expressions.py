@@ -7,9 +7,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from composit._core.knossos import Code
 from composit.knossos.closures import Outside, is_function
 from composit.knossos.source import shown
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.scope import Scope
 from composit.knossos.values import Mismatch
 

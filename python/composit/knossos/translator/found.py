@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NoReturn
+from typing import Any
+
+import composit._core as _core
 
 # Of copies: the arrays that they are parts of, and whether those have changed since.
 State = dict[int, dict[int, bool]]
@@ -11,6 +13,9 @@ State = dict[int, dict[int, bool]]
 
 class Restart(Exception):
     """What the translation took for granted turned out otherwise: it begins again."""
+
+
+_core.provide("knossos_restart", Restart)
 
 
 @dataclasses.dataclass(eq=False)
@@ -23,40 +28,18 @@ class GrowingList:
     appends: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(eq=False)
-class Found:
+class Found(_core.knossos.Found):
     """Empty for the first translation."""
 
-    for_derivatives: bool = False  # functions of the library have their texts for derivatives
-    has_texts_for_derivatives: bool = False  # and there are some
-    has_arrays: bool = False  # the kernel makes or takes some
-    floats: set[str] = dataclasses.field(default_factory=set)  # variables, and "return 0"
-    # By loops, counted from the first: what their iterations hand on.
-    carried: dict[int, State] = dataclasses.field(default_factory=dict)
-    copied: set[str] = dataclasses.field(default_factory=set)  # arguments that are copied first
-    # By calls and places that make them.
-    lists: dict[Any, GrowingList] = dataclasses.field(default_factory=dict)
-    # Of calls that change elements, by their places: the names that stand around the function.
-    changing_calls: dict[Any, set[str]] = dataclasses.field(default_factory=dict)
-    # The dtypes of the numbers that calls return, by their numbers. The kernel has the number 0.
-    returned: dict[int, list[Any]] = dataclasses.field(default_factory=dict)
-
-    def begin_again(self) -> NoReturn:
-        """Where what was found out may change how loops are counted."""
-        self.carried.clear()
-        raise Restart
-
-
-def joined(states: list[State]) -> State:
-    """What holds where several ways meet."""
-    made: State = {}
-    for state in states:
-        for number, wholes in state.items():
-            own = made.setdefault(number, {})
-            for whole, is_changed in wholes.items():
-                own[whole] = own.get(whole, False) or is_changed
-    return made
-
-
-def snapshot(state: State) -> State:
-    return {number: dict(wholes) for number, wholes in state.items()}
+    def __init__(self, for_derivatives: bool = False) -> None:
+        super().__init__()
+        self.for_derivatives = for_derivatives
+        self.floats: set[str] = set()  # variables, and "return 0"
+        self.copied: set[str] = set()  # arguments that are copied first
+        # By calls and places that make them.
+        self.lists: dict[Any, GrowingList] = {}
+        # Of calls that change elements, by their places: the names that stand around the function.
+        self.changing_calls: dict[Any, set[str]] = {}
+        # The dtypes of the numbers that calls return, by their numbers. The kernel has the number
+        # 0.
+        self.returned: dict[int, list[Any]] = {}

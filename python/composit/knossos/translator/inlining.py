@@ -11,31 +11,27 @@ import types
 from typing import Any
 
 import composit._core as _core
+from composit._core.knossos import Array, Block, Code, Operators, Sharing, Storage, joined
 from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.closures import FunctionValue, Inner, is_open
 from composit.knossos.library import LibrarySource
 from composit.knossos.source import Source, known_kernel
-from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.assignments import Assignments
 from composit.knossos.translator.call_stack import CallStack, Frame
-from composit.knossos.translator.code import Code
-from composit.knossos.translator.found import Found, joined
+from composit.knossos.translator.found import Found
 from composit.knossos.translator.mentions import (
     NOTHING,
     appended_in,
     assigned_in,
-    counts_of_names,
     names_in,
-    rebound_in,
+    text_of,
 )
 from composit.knossos.translator.raising import Raising
 from composit.knossos.translator.returns import Returns
 from composit.knossos.translator.scope import Scope
 from composit.knossos.translator.sequences import Sequences
-from composit.knossos.translator.sharing import Sharing
 from composit.knossos.translator.statements import Statements
-from composit.knossos.translator.storage import Storage
-from composit.knossos.values import Operators, is_number, kind_of, with_article
+from composit.knossos.values import is_number, kind_of, with_article
 
 _MOST_CALLS = 500
 _CHOOSING = (ast.If, ast.IfExp, ast.For, ast.While, ast.BoolOp)
@@ -137,11 +133,11 @@ class Inlining:
             values = self._bound(node, tree, arguments)
             self.scope.bound = [*around, values]
             self.scope.declare(self.returns.declared_by(tree, is_part=True))
-            first = len(self.code.arrays)
-            with self.code.emitting([]) as out:
+            first = self.code.array_count
+            with self.code.emitting() as out:
                 frame = Frame(
                     source.function, node, self.stack.count_of_calls, known, self.scope.nesting,
-                    len(self.code.variables), first, node is self.stack.called_for_effect,
+                    self.code.variable_count, first, node is self.stack.called_for_effect,
                     set() if inner is None else names_in(source.tree),
                     any(isinstance(each, ast.Raise) for each in ast.walk(tree)), out,
                 )  # fmt: skip
@@ -153,20 +149,19 @@ class Inlining:
             self.stack.frames.pop()
         self.code.line = line
         # Its own arrays have no names outside.
-        self.sharing.fresh |= set(range(first, len(self.code.arrays)))
+        self.sharing.fresh |= set(range(first, self.code.array_count))
         is_of_library = isinstance(source, LibrarySource)
         name = source.called if isinstance(source, LibrarySource) else source.tree.name
-        _core.procedure.join_call(out, name, is_of_library)
+        out.join_call(name, is_of_library)
         return self._value_of(source, frame, out)
 
     def _bound(self, node: ast.Call, tree: ast.FunctionDef, arguments: list[Any]) -> dict[str, Any]:
         """The arguments that stand for values; others are assigned to variables."""
         parameters = {parameter.arg for parameter in tree.args.args}
-        self.code.count_of_assignments |= {
-            name: count + (name in parameters)  # an argument that is assigned has two values
-            for name, count in counts_of_names(tree, ast.Store).items()
-        }
-        reads, rebound = counts_of_names(tree, ast.Load), rebound_in(tree)
+        for name, count in text_of(tree).counts_of_names(True).items():
+            # An argument that is assigned has two values.
+            self.code.set_times_assigned(name, count + (name in parameters))
+        reads, rebound = text_of(tree).counts_of_names(False), text_of(tree).rebound()
         values: dict[str, Any] = {}
         for parameter, value in zip(tree.args.args, arguments):
             is_read_again = reads.get(parameter.arg, 0) > 1
@@ -193,7 +188,7 @@ class Inlining:
         where it is free."""
         own = [each.arg for each in source.tree.args.args]
         code, scope = self.code, self.scope
-        taken = code.assigned | set(code.numbers) | set(scope.structures) | scope.locals
+        taken = code.assigned | code.names | set(scope.structures) | scope.locals
         taken |= {name for name, _, _, _ in code.arrays}
         within = {each.id for each in ast.walk(source.tree) if isinstance(each, ast.Name)} | {*own}
         names = {}
@@ -220,7 +215,7 @@ class Inlining:
             structure = structure_of(self.scope.source, parameter.annotation)
             value = self._fitting_argument(node, structure, value)
         is_assigned = parameter.arg in rebound if isinstance(value, Array) else (
-            self.code.count_of_assignments.get(parameter.arg, 0) > 1)  # fmt: skip
+            self.code.times_assigned(parameter.arg) > 1)  # fmt: skip
         if is_assigned:
             self.assignments.assign(ast.Name(parameter.arg, lineno=node.lineno), value)
         else:
@@ -257,9 +252,9 @@ class Inlining:
             return type(value)(map(self._as_argument, value))
         return value
 
-    def _value_of(self, source: Source, frame: Frame, out: list[Any]) -> Any:
+    def _value_of(self, source: Source, frame: Frame, out: Block) -> Any:
         if frame.joined is None:
-            self.code.add(*out)
+            self.code.add_all(out)
             if not frame.has_value and frame.is_for_effect:
                 return None
             if not frame.has_value:

@@ -7,11 +7,11 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import Code, Operators
 from composit._core.scalar import Expr
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.found import Found
 from composit.knossos.translator.scope import Scope
-from composit.knossos.values import Operators, is_number, kind_of, with_article
+from composit.knossos.values import is_number, kind_of, with_article
 
 
 @dataclasses.dataclass(eq=False)
@@ -32,7 +32,7 @@ class Kinds:
         """Whether an int expression is a variable that only literals were assigned to."""
         return (
             isinstance(value, Expr) and value.op == "argument"
-            and self.code.variables[value.index][0] in self.weak
+            and self.code.name_of(value.index) in self.weak
         )  # fmt: skip
 
     def fitted(self, node: ast.AST, key: str, value: Any, kind: str, what: str) -> Expr:
@@ -58,12 +58,12 @@ class Kinds:
         """The value as the variable holds it, which is made where there is none yet."""
         own = kind_of(value)
         weak = own == "int" and (is_number(value) or self.is_weak(value))
-        if name not in self.code.numbers:
+        if not self.code.has(name):
             kind = "float" if name in self.floats else own
             self.code.add_variable(name, kind)
             if weak:
                 self.weak.add(name)
-        if own == "int" and not weak and self.code.kinds[name] == "int":
+        if own == "int" and not weak and self.code.kind_named(name) == "int":
             self.weak.discard(name)
             self.strong.add(name)
-        return self.fitted(node, name, value, self.code.kinds[name], name)
+        return self.fitted(node, name, value, self.code.kind_named(name), name)

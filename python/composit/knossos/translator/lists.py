@@ -9,24 +9,27 @@ import ast
 import dataclasses
 from typing import Any
 
-import numpy as np
-
+from composit._core.knossos import (
+    Array,
+    Block,
+    Code,
+    Integers,
+    Makers,
+    Operators,
+    Storage,
+    Stored,
+    same,
+)
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf
 from composit.knossos.source import shown
-from composit.knossos.translator.arrays import Array, Index, Stored
 from composit.knossos.translator.call_stack import CallStack
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions
 from composit.knossos.translator.found import Found, GrowingList
-from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.makers import Makers
 from composit.knossos.translator.mentions import appended_in
 from composit.knossos.translator.scope import Loop, Scope
-from composit.knossos.translator.storage import Storage
-from composit.knossos.translator.terms import same
-from composit.knossos.values import KINDS, Listed, Operators, is_number, kind_of, make
+from composit.knossos.values import KINDS, Listed, is_number, kind_of, make
 
 Counts = tuple[dict[int, Any], dict[int, Any]]
 
@@ -36,7 +39,7 @@ class ListOf(Leaf):
 
     def __init__(
         self, key: Any, stored: Stored, count: Expr, least: int, loops: list[Loop],
-        block: list[Any],
+        block: Block,
     ) -> None:  # fmt: skip
         super().__init__(stored.kind)
         self.least = least  # how many elements it has at the beginning
@@ -107,8 +110,8 @@ class Lists:
         for k, each in enumerate(elements):
             self._store(stored, k, each)
         self.code.assign(count.index, self.code.integer(len(value)))
-        self.integers.bounds[count.index] = (len(value), make("add", [self.code.integer(size),
-                                                             self.code.integer(1)]))  # fmt: skip
+        below = make("add", [self.code.integer(size), self.code.integer(1)])
+        self.integers.bound(count.index, len(value), below)
         self.lengths[stored.number] = len(value)
         self.scope.structures[name] = ListOf(
             key, stored, count, len(value), self.scope.loops, self.code.out
@@ -187,7 +190,7 @@ class Lists:
 
     def _element(self, value: Any) -> Any:
         """A number or an array; of a tuple an array of its numbers."""
-        return self.makers.call(np.array, [value], {}) if isinstance(value, tuple) else value
+        return self.makers.array(value) if isinstance(value, tuple) else value
 
     def _store(self, stored: Stored, place: Any, value: Any) -> None:
         if not isinstance(value, Array):
@@ -195,7 +198,7 @@ class Lists:
             return
         self.integers.require_shape(stored.shape[1:], value.shape)
 
-        def put(at: Index) -> None:
+        def put(at: list[Any]) -> None:
             self.storage.store(stored, [place, *at], value.at(at))
 
         self.storage.nest(value.shape, put)
@@ -206,9 +209,9 @@ class Lists:
         length = self.lengths.get(stored.number)
         if length is None:
             length, block = self._sizes.get(stored.number, (None, None))
-            if not any(block is each for each in self.code.blocks):
+            if block is None or not self.code.is_within(block):
                 length = self.integers.extent(of.count)
-                self.integers.bounds[length.index] = (of.least, stored.shape[0])
+                self.integers.bound(length.index, of.least, stored.shape[0])
                 self._sizes[stored.number] = length, self.code.out
         if same(self.integers.resolved(length), self.integers.resolved(stored.shape[0])):
             return stored

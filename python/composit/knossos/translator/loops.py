@@ -7,32 +7,38 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from composit._core.knossos import (
+    Array,
+    Block,
+    Code,
+    Integers,
+    Makers,
+    Operators,
+    Range,
+    Sharing,
+    joined,
+    variables_of,
+)
 from composit._core.procedure import Statement
 from composit.knossos.annotations import Leaf
-from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.assignments import Assignments
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.found import Found, joined, snapshot
-from composit.knossos.translator.integers import Integers
+from composit.knossos.translator.found import Found
 from composit.knossos.translator.lists import Lists
-from composit.knossos.translator.makers import Makers, Range
 from composit.knossos.translator.mentions import (
     Changes,
     appended_in,
     assigned_in,
     jumps_of,
     leaves,
-    loops_of_names,
     passes_over,
+    text_of,
 )
 from composit.knossos.translator.scope import Loop, Scope
 from composit.knossos.translator.sequences import Sequences
-from composit.knossos.translator.sharing import Sharing
 from composit.knossos.translator.statements import Statements
 from composit.knossos.translator.targets import Targets
-from composit.knossos.translator.terms import variables_of
-from composit.knossos.values import Operators, is_number, make
+from composit.knossos.values import is_number, make
 
 
 @dataclasses.dataclass(eq=False)
@@ -57,8 +63,6 @@ class Loops:
         # The variable that says whether the next loop was left; the last loop that had one.
         self._flag: int | None = None
         self._left: Loop | None = None
-        self._text_of_names: ast.AST | None = None  # of which the next is
-        self._loops_of_names: dict[str, set[frozenset[ast.AST]]] = {}
 
     def forms(self) -> Forms:
         return {
@@ -68,18 +72,18 @@ class Loops:
         }  # fmt: skip
 
     def _while(self, node: ast.While) -> None:
-        with self.code.emitting([]) as needed:
+        with self.code.emitting() as needed:
             condition = self.operators.truth(self.expressions.value(node.test))
         if condition is False:
             return
         if needed:
             # What the condition reads is read in each iteration.
             stop = [Statement.simple("stop", node.lineno)]
-            body = self._loop_body(node.body, False, test=node.test)
+            block = self._loop_body(node.body, False, test=node.test)
             is_over = self.operators.unary("not", condition)
-            body = [*needed, Statement.branch(is_over, stop, [], node.lineno), *body]
+            whole = [*needed, Statement.branch(is_over, stop, [], node.lineno), *block]
             forever = self._truth(True)
-            self.code.add(Statement.loop([], forever, body, [], node.lineno))
+            self.code.add(Statement.loop([], forever, whole, [], node.lineno))
             return
         for_ever = condition is True
         if for_ever and not leaves(node.body):
@@ -99,24 +103,24 @@ class Loops:
         self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False,
         test: ast.expr | None = None, begin: Callable[[], None] | None = None,
         runs: bool = False, trips: Any = None,
-    ) -> list[Any]:  # fmt: skip
+    ) -> Block:  # fmt: skip
         """The statements of an iteration. `test`: what is read before each; `begin`: adds what an
         iteration begins with. `runs`: there is one. `trips`: how many there are."""
         number, state = self.sharing.begin_of_loop()
-        first = len(self.code.arrays)
-        translated: list[Any] = []
+        first = self.code.array_count
+        translated = Block()
         if begin is not None:
             with self.code.emitting(translated):
                 begin()
         elif test is not None and any(state.values()):
-            with self.code.emitting([]):  # reads nothing that an iteration has changed
+            with self.code.emitting():  # reads nothing that an iteration has changed
                 self.expressions.value(test)
         before = set(self.scope.defined or ())
         self.scope.loops.append(Loop(for_ever, self._flag, trips))
         growing = self.lists.begin_loop(body)
         self._flag = None
         self.scope.nesting += 1
-        translated += self.statements.block(body, is_certain)
+        translated.extend(self.statements.block(body, is_certain))
         self.scope.nesting -= 1
         loop = self.scope.loops.pop()
         self._left = loop if loop.flag is not None else self._left
@@ -125,7 +129,7 @@ class Loops:
         self.sharing.end_of_loop(number, state, again, loop.parts_at_stops)
         if growing[0]:
             self.lists.end_loop(growing, trips, not passes_over(body))
-        self.sharing.ended |= set(range(first, len(self.code.arrays)))
+        self.sharing.ended |= set(range(first, self.code.array_count))
         ends = [*loop.defined_at_stops, *loop.defined_at_continues]
         ends += [] if self.scope.defined is None else [self.scope.defined]
         self.scope.defined = before
@@ -155,7 +159,7 @@ class Loops:
 
     def _is_own(self, name: str, node: ast.For, changes: Changes) -> bool:
         """Whether a name of a loop's head means something in the loop only, and does not change."""
-        is_free = name not in self.code.numbers and name not in self.scope.structures
+        is_free = not self.code.has(name) and name not in self.scope.structures
         return is_free and name not in changes.names and not self._is_used_outside(node, name)
 
     def _over_range(self, node: ast.For, items: Range) -> None:
@@ -176,14 +180,14 @@ class Loops:
         here = self.code.leaf(counter)
 
         def set_counter(value: Any) -> list[Any]:
-            number = self.code.numbers[counter]
+            number = self.code.number_of(counter)
             return [Statement.assign(number, self.operators.cast(value, "int"), node.lineno)]
 
         least = self.integers.least(begin)
         if step > 0 and least is not None and least >= 0 and is_own:
             known = self.integers.resolved(end)
             bound = known if self.integers.is_of_parameters(known) else end_value
-            self.integers.bounds[self.code.numbers[counter]] = (least, bound)
+            self.integers.bound(self.code.number_of(counter), least, bound)
         least, known = self.integers.least(end), self.integers.resolved_within(begin)
         if (
             step < 0
@@ -193,14 +197,14 @@ class Loops:
             and is_own
         ):
             bound = known + 1 if is_number(known) else make("add", [known, self.code.integer(1)])
-            self.integers.bounds[self.code.numbers[counter]] = (least + 1, bound)
+            self.integers.bound(self.code.number_of(counter), least + 1, bound)
         first = set_counter(begin)
         condition = make("less" if step > 0 else "greater",
                          [here, self.operators.cast(end_value, "int")])  # fmt: skip
         moved = make("add" if step > 0 else "subtract",
                      [here, self.operators.cast(abs(step), "int")])  # fmt: skip
         next_ = set_counter(moved)
-        body: list[Any] = []
+        body = Block()
         before = set(self.scope.defined or ())
         runs = is_number(begin) and is_number(end) and (end - begin) * step > 0
         if is_own:
@@ -211,16 +215,17 @@ class Loops:
                 self.assignments.assign(node.target, here)
             if runs and name not in before:  # has a value behind the loop
                 first_value = self.operators.cast(begin, "int")
-                self.code.assign(self.code.numbers[name], first_value, node.lineno)
+                self.code.assign(self.code.number_of(name), first_value, node.lineno)
                 before |= {name}
         is_certain = runs and not passes_over(node.body)
-        body += self._loop_body(node.body, False, is_certain, runs=runs, trips=trips)
+        body.extend(self._loop_body(node.body, False, is_certain, runs=runs, trips=trips))
         new = (self.scope.defined or set()) - before - {name} if runs else set()
         new = {each for each in new if self._is_used_outside(node, each)}
         self._begin_with_values(new, node.lineno)
         self.scope.defined = before | new
         if is_own:
-            del self.scope.structures[name], self.code.numbers[name]
+            del self.scope.structures[name]
+            self.code.forget(name)
         self.code.add(Statement.loop(first, condition, body, next_, node.lineno))
 
     def _trips(self, items: Range) -> Any:
@@ -234,8 +239,8 @@ class Loops:
         """Variables that a loop which runs is the first to assign, and that may be read behind it:
         what they hold before it does not matter."""
         for name in sorted(names):
-            zero = self.operators.cast(0, self.code.kinds[name])
-            self.code.assign(self.code.numbers[name], zero, line)
+            zero = self.operators.cast(0, self.code.kind_named(name))
+            self.code.assign(self.code.number_of(name), zero, line)
 
     def _over_array(self, node: ast.For, items: Array) -> None:
         target, own = node.target, self._enumerating(node)
@@ -246,8 +251,8 @@ class Loops:
         else:
             first_name = next(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
             counter = self.code.hidden_variable(f"{first_name}_index", "int")
-        number, here = self.code.numbers[counter], self.code.leaf(counter)
-        self.integers.bounds[number] = (0, items.shape[0])
+        number, here = self.code.number_of(counter), self.code.leaf(counter)
+        self.integers.bound(number, 0, items.shape[0])
         before = set(self.scope.defined or ())
         if own:
             self.scope.defined = before | {own}
@@ -262,7 +267,8 @@ class Loops:
         body = self._loop_body(node.body, False, begin=begin, trips=items.shape[0])
         self.scope.defined = before
         if own:
-            del self.scope.structures[own], self.code.numbers[own]
+            del self.scope.structures[own]
+            self.code.forget(own)
         first = [Statement.assign(number, self.operators.cast(0, "int"), node.lineno)]
         moved = make("add", [here, self.operators.cast(1, "int")])
         condition = make("less", [here, self.operators.cast(items.shape[0], "int")])
@@ -292,8 +298,8 @@ class Loops:
         names = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
         if len(items) > 1:  # what is assigned in the text once is assigned several times
             for name in names | assigned_in(node.body):
-                count = self.code.count_of_assignments.get(name, 0)
-                self.code.count_of_assignments[name] = count + len(items)
+                count = self.code.times_assigned(name)
+                self.code.set_times_assigned(name, count + len(items))
         is_own = all(self._is_own(name, node, changes) for name in names)
         items = self.sequences.as_before(items, changes)
         for item in items:
@@ -311,10 +317,7 @@ class Loops:
     def _is_used_outside(self, loop: ast.For, name: str) -> bool:
         """Whether the function reads or assigns the name outside the loop, apart from loops of
         the same name."""
-        tree = self.scope.source.tree
-        if self._text_of_names is not tree:
-            self._text_of_names, self._loops_of_names = tree, loops_of_names(tree)
-        return any(loop not in loops for loops in self._loops_of_names.get(name, ()))
+        return text_of(self.scope.source.tree).is_used_outside(text_of(loop), name)
 
     def _kept(self, end: Any, changed: set[str]) -> Any:
         """The bound as it was before the loop."""
@@ -328,12 +331,12 @@ class Loops:
         if not node.orelse:
             loop(node)
             return
-        if not jumps_of(node.body, (ast.Break,)):
+        if not jumps_of(node.body, by_break_alone=True):
             loop(node)
             self.statements.run(node.orelse)
             return
         name = self.code.hidden_variable("is_left", "bool")
-        number, line = self.code.numbers[name], node.lineno
+        number, line = self.code.number_of(name), node.lineno
         self.code.assign(number, self._truth(False), line)
         self._flag = number
         loop(node)
@@ -361,12 +364,12 @@ class Loops:
             true = self._truth(True)
             self.code.assign(self.scope.loops[-1].flag, true, node.lineno)
         self.scope.loops[-1].defined_at_stops.append(set(self.scope.defined or ()))
-        self.scope.loops[-1].parts_at_stops.append(snapshot(self.sharing.parts))
+        self.scope.loops[-1].parts_at_stops.append(self.sharing.parts)
         self.code.add(Statement.simple("stop", node.lineno))
         self.scope.defined = None
 
     def do_continue(self, node: ast.Continue) -> None:
-        self.scope.loops[-1].parts_at_continues.append(snapshot(self.sharing.parts))
+        self.scope.loops[-1].parts_at_continues.append(self.sharing.parts)
         self.scope.loops[-1].defined_at_continues.append(set(self.scope.defined or ()))
         self.code.add(Statement.simple("go_on", node.lineno))
         self.scope.defined = None

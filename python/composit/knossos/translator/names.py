@@ -6,10 +6,10 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import Array
 from composit.knossos.closures import Inner, InnerSource
 from composit.knossos.source import as_definition, shown
 from composit.knossos.translator.array_calls import ArrayCalls
-from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.lists import ListOf, Lists
 from composit.knossos.translator.scope import Scope

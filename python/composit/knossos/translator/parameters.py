@@ -6,11 +6,10 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import Code, Storage, Stored
 from composit.knossos.annotations import Leaf, Parts, TensorOf, structures_of
-from composit.knossos.translator.arrays import ArrayOf, Stored
-from composit.knossos.translator.code import Code
+from composit.knossos.translator.arrays import ArrayOf
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.storage import Storage
 
 
 @dataclasses.dataclass(eq=False)
@@ -27,7 +26,7 @@ class Parameters:
             self._check_default(argument, structure)
             self.scope.structures[argument.arg] = self._add_parts(argument.arg, structure)
             self._define(argument.arg)
-        self.code.parameter_count = len(self.code.variables)
+        self.code.parameter_count = self.code.variable_count
 
     def _define(self, name: str) -> None:
         assert self.scope.defined is not None
@@ -69,7 +68,7 @@ class Parameters:
             parts = {key: self._add_parts(f"{name}.{key}", part)
                      for key, part in structure.parts.items()}  # fmt: skip
             return Parts(structure.made_by, parts)
-        self.code.head.append(self.code.add_variable(name, structure.kind))
+        self.code.head += [self.code.add_variable(name, structure.kind)]
         self._define(name)
         return structure
 
@@ -83,7 +82,7 @@ class Parameters:
             if extent not in symbols:
                 arguments = {each.arg for each in self.scope.source.tree.args.args}
                 name = extent
-                while name in arguments | self.code.assigned or name in self.code.numbers:
+                while name in arguments | self.code.assigned or self.code.has(name):
                     name += "_"
                 symbols[extent] = name
                 new.append(self.code.add_variable(name, "int"))

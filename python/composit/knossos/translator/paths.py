@@ -10,24 +10,22 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from composit._core.knossos import (
+    Array,
+    Block,
+    Code,
+    Integers,
+    Operators,
+    Sharing,
+    Storage,
+    Stored,
+    variables_of,
+)
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf
-from composit.knossos.translator.arrays import Array, Stored
-from composit.knossos.translator.code import Code
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.storage import Storage
-from composit.knossos.translator.terms import variables_of
-from composit.knossos.values import (
-    KINDS,
-    Operators,
-    Record,
-    kind_of,
-    leaves_with_names,
-    with_article,
-)
+from composit.knossos.values import KINDS, Record, kind_of, leaves_with_names, with_article
 
 Leaves = list[Any]  # numbers and arrays
 
@@ -65,7 +63,7 @@ class Paths:
     storage: Storage
 
     def join(
-        self, node: ast.AST, like: Any, kinds: list[str], wanted: str, block: list[Any], known: int
+        self, node: ast.AST, like: Any, kinds: list[str], wanted: str, block: Block, known: int
     ) -> Joined:  # fmt: skip
         """The places of a value. `like` is that of one path, `kinds` are those of its leaves.
         Arrays are allocated in `block`, before what its end is going to be; their extents are
@@ -97,7 +95,7 @@ class Joined:
 
     def __init__(
         self, paths: Paths, node: ast.AST, like: Any, kinds: list[str], wanted: str,
-        block: list[Any], known: int,
+        block: Block, known: int,
     ) -> None:  # fmt: skip
         self.paths, self.like, self.kinds = paths, like, kinds
         self.block, self.known = block, known
@@ -110,7 +108,7 @@ class Joined:
             return paths.code.leaf(paths.code.hidden_variable(wanted, kind))
         shape = tuple(self._extent(node, extent) for extent in leaf.shape)
         made = paths.storage.add_array(wanted, kind, shape, is_list=leaf.is_list)
-        paths.sharing.fresh.add(made.number)
+        paths.sharing.make_fresh(made.number)
         self.block.append(Statement.allocate(made.number, False, paths.code.line))
         return made
 
@@ -118,12 +116,12 @@ class Joined:
         paths = self.paths
         extent = paths.integers.resolved(extent)
         is_variable = isinstance(extent, Expr) and extent.op == "argument"
-        size = paths.integers.sizes.get(extent.index) if is_variable else None
+        size = paths.integers.size_of(extent.index) if is_variable else None
         if size is not None and not (size.op == "argument" and paths.code.is_assigned_once(size)):
             size = None
         for value in (extent, paths.integers.in_parameters(extent), size):
             if value is not None and (not isinstance(value, Expr) or all(
-                number < self.known or paths.code.homes.get(number) is self.block
+                number < self.known or paths.code.is_at_home(number, self.block)
                 for number in variables_of(value)
             )):  # fmt: skip
                 return value
@@ -156,7 +154,7 @@ class Joined:
     def _store(self, value: Array, place: Stored) -> None:
         paths = self.paths
         paths.integers.require_shape(place.shape, value.shape)
-        paths.storage.nest(value.shape, lambda at: paths.storage.store(place, at, value.at(at)))
+        paths.storage.store_all(place, value)
         paths.sharing.copy_of_parts(place, value)
 
     def assign(self, node: ast.AST, value: Any) -> None:

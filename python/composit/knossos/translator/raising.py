@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from composit._core.knossos import Code, Operators
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.source import shown
 from composit.knossos.translator.call_stack import CallStack
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.found import Found, Restart
 from composit.knossos.translator.scope import Scope
-from composit.knossos.values import Operators, kind_of
+from composit.knossos.values import kind_of
 
 _ERRORS: dict[Any, str] = {
     ValueError: "ValueError", IndexError: "IndexError", AssertionError: "AssertionError",

@@ -6,29 +6,17 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import Array, Code, Integers, Operators, Sharing, Storage, Stored
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, Parts, TensorOf, all_leaves, structure_of
 from composit.knossos.closures import is_open
-from composit.knossos.translator.arrays import Array, Stored
 from composit.knossos.translator.call_stack import CallStack
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.found import snapshot
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.kinds import Kinds
 from composit.knossos.translator.paths import Paths, leaves_of_value
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.storage import Storage
-from composit.knossos.values import (
-    Mismatch,
-    Operators,
-    Record,
-    is_number,
-    kind_of,
-    leaves_with_names,
-)
+from composit.knossos.values import Mismatch, Record, is_number, kind_of, leaves_with_names
 
 
 @dataclasses.dataclass(eq=False)
@@ -124,9 +112,8 @@ class Returns:
             last = max((each.number for each in self._outputs.values()), default=-1)
             is_in_order = isinstance(value, Stored) and value.number > last
             if isinstance(value, Stored) and is_own and is_in_order and self._count_of_returns == 1:
-                name, dtype, _, _ = self.code.arrays[value.number]
                 extents = [self.code.integer(extent) for extent in shape]
-                self.code.arrays[value.number] = (name, dtype, extents, "output")
+                self.code.make_output(value.number, extents)
                 self._outputs[place] = value
                 return
             known = self.storage.add_array("y", value.kind, shape, "output")
@@ -173,7 +160,7 @@ class Returns:
             made.append(self.operators.cast(leaf, kind) if is_float else self.kinds.fitted(
                 node, keys[len(made)], leaf, kind, "the result"))  # fmt: skip
         self.code.add(Statement.leave(made, self.code.line))
-        frame.states.append(snapshot(self.sharing.parts))
+        frame.states.append(self.sharing.parts)
         self.scope.defined = None
 
     def _key_of_result(self) -> str:

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from composit._core import NotSupported
+from composit._core.knossos import Code
 from composit.knossos.annotations import Leaf, check_constructor, fields_of, leaves_of
 from composit.knossos.source import Source, shown
 from composit.knossos.translator.arrays import ArrayOf
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.found import State
 from composit.knossos.translator.mentions import appended_in
 from composit.knossos.values import Record, is_number
@@ -88,7 +88,7 @@ class Scope:
         """The value of a variable."""
         structure = self.structures.get(name)
         if structure is None or self.defined is None or name not in self.defined:
-            kind = self.code.kinds.get(name, structure.kind if type(structure) is Leaf else "")
+            kind = self.code.kind_named(name, structure.kind if type(structure) is Leaf else "")
             first = {"float": " = 0.0", "int": " = 0", "bool": " = False"}.get(kind, " = …")
             if isinstance(structure, ArrayOf):
                 extents = ", ".join("n" for _ in structure.stored.shape)

@@ -6,24 +6,29 @@ import ast
 import dataclasses
 from typing import Any
 
+from composit._core.knossos import (
+    Array,
+    Code,
+    Integers,
+    Makers,
+    Operators,
+    Range,
+    Sharing,
+    Slices,
+    Storage,
+    Stored,
+    same,
+)
 from composit._core.scalar import Expr
 from composit.knossos.annotations import all_leaves
 from composit.knossos.source import shown
-from composit.knossos.translator.arrays import Array, ArrayOf, Stored
-from composit.knossos.translator.code import Code
+from composit.knossos.translator.arrays import ArrayOf
 from composit.knossos.translator.expressions import Expressions, Forms
-from composit.knossos.translator.integers import Integers
-from composit.knossos.translator.makers import Makers, Range
 from composit.knossos.translator.mentions import NOTHING, Changes, names_in
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.slices import Slices
-from composit.knossos.translator.storage import Storage
 from composit.knossos.translator.targets import Targets
-from composit.knossos.translator.terms import same
 from composit.knossos.values import (
     Mismatch,
-    Operators,
     Record,
     is_number,
     kind_of,
@@ -314,5 +319,5 @@ class Sequences:
         stored = self.storage.add_array("list", kind, shape, is_list=lists)
         self.storage.fill(stored, made)
         self.sharing.copy_of_parts(stored, made)
-        self.sharing.fresh.add(stored.number)
+        self.sharing.make_fresh(stored.number)
         return stored

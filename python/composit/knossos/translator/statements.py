@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Any
 
+from composit._core.knossos import Block, Code
 from composit.knossos.source import shown
-from composit.knossos.translator.code import Code
 from composit.knossos.translator.expressions import Forms, Part
 from composit.knossos.translator.scope import Scope
 from composit.knossos.values import Mismatch
@@ -39,11 +38,11 @@ class Statements:
         for part in parts:
             self.forms |= part.forms()
 
-    def block(self, body: list[ast.stmt], is_certain: bool = False) -> list[Any]:
+    def block(self, body: list[ast.stmt], is_certain: bool = False) -> Block:
         """A block of their own. `is_certain`: it runs wherever the one around does."""
-        with self.code.emitting([]) as out:
+        with self.code.emitting() as out:
             if is_certain:
-                self.code.certain.append(out)
+                self.code.runs_for_certain(out)
             self.run(body)
         return out
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from composit.knossos.translator.arrays import Array
+from composit._core.knossos import Array, Slices
+from composit.knossos.translator.arrays import NEW_AXIS
 from composit.knossos.translator.expressions import Expressions, Forms
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.slices import NEW_AXIS, Slices
 from composit.knossos.values import (
     Listed,
     Mismatch,

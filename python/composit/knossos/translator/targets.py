@@ -7,10 +7,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from composit._core.knossos import Array, Slices
 from composit.knossos.source import shown
-from composit.knossos.translator.arrays import Array
 from composit.knossos.translator.scope import Scope
-from composit.knossos.translator.slices import Slices
 from composit.knossos.values import Record, is_number, kind_of
 
 

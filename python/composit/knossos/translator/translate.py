@@ -5,16 +5,16 @@ finds out too late, it begins again with."""
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
+from composit._core.knossos import ArrayFunctions, Code
 from composit._core.procedure import Procedure
 from composit.knossos.annotations import Leaf
+from composit.knossos.functions import known
 from composit.knossos.source import Source
-from composit.knossos.translator.accumulations import Accumulations
 from composit.knossos.translator.arguments import Arguments
 from composit.knossos.translator.arithmetic import Arithmetic
 from composit.knossos.translator.array_calls import ArrayCalls
@@ -24,35 +24,25 @@ from composit.knossos.translator.branches import Branches
 from composit.knossos.translator.call_stack import CallStack
 from composit.knossos.translator.calls import Calls
 from composit.knossos.translator.choices import Choices
-from composit.knossos.translator.code import Code
-from composit.knossos.translator.composed import Composed
 from composit.knossos.translator.einsum import Einsum
 from composit.knossos.translator.element_assignments import ElementAssignments
-from composit.knossos.translator.elements import Elements
 from composit.knossos.translator.expressions import Expressions
 from composit.knossos.translator.found import Found, Restart
 from composit.knossos.translator.inlining import Inlining, without_documentation
-from composit.knossos.translator.integers import Integers
 from composit.knossos.translator.kinds import Kinds
 from composit.knossos.translator.lists import Lists
 from composit.knossos.translator.loops import Loops
-from composit.knossos.translator.makers import Makers
-from composit.knossos.translator.mentions import assigned_in, counts_of_names
+from composit.knossos.translator.mentions import assigned_in, text_of
 from composit.knossos.translator.names import Names
 from composit.knossos.translator.parameters import Parameters
 from composit.knossos.translator.paths import Paths
 from composit.knossos.translator.raising import Raising
-from composit.knossos.translator.reductions import Reductions
 from composit.knossos.translator.returns import Returns
 from composit.knossos.translator.scope import Scope
 from composit.knossos.translator.sequences import Sequences
-from composit.knossos.translator.sharing import Sharing
-from composit.knossos.translator.slices import Slices
 from composit.knossos.translator.statements import Statements
-from composit.knossos.translator.storage import Storage
 from composit.knossos.translator.subscripts import Subscripts
 from composit.knossos.translator.targets import Targets
-from composit.knossos.values import Operators
 
 
 def translate(
@@ -77,14 +67,15 @@ def _translated(source: Source, dtype: Any, as_kernel: Any, found: Found) -> tup
             continue
 
 
+# Those of C++ (composit/knossos/array_functions.h).
+_OF_ARRAYS = ("operators", "code", "integers", "sharing", "storage", "elements", "slices", "makers",
+              "reductions")  # fmt: skip
 # By the names of the fields that hold them. A part needs those that stand above it.
 _PARTS: dict[str, type[Any]] = {
     # What is known along the way.
-    "integers": Integers, "sharing": Sharing, "storage": Storage, "kinds": Kinds,
-    "stack": CallStack, "paths": Paths, "parameters": Parameters,
+    "kinds": Kinds, "stack": CallStack, "paths": Paths, "parameters": Parameters,
     # Functions of arrays.
-    "elements": Elements, "slices": Slices, "makers": Makers, "reductions": Reductions,
-    "accumulations": Accumulations, "composed": Composed, "array_calls": ArrayCalls,
+    "array_calls": ArrayCalls,
     # Expressions.
     "expressions": Expressions, "lists": Lists, "names": Names, "arithmetic": Arithmetic,
     "choices": Choices, "subscripts": Subscripts, "targets": Targets, "sequences": Sequences,
@@ -105,10 +96,10 @@ _OF_STATEMENTS = ("assignments", "branches", "loops", "raising", "returns")
 def _parts(source: Source, dtype: Any, as_kernel: Any, found: Found) -> dict[str, Any]:
     tree = source.tree
     assigned, arguments = assigned_in(tree.body), {each.arg for each in tree.args.args}
-    operators = Operators(dtype, found.has_arrays)
-    code = Code(operators, assigned, counts_of_names(tree, ast.Store))
-    parts: dict[str, Any] = {
-        "operators": operators, "code": code, "scope": Scope(code, source, assigned | arguments),
+    arrays = ArrayFunctions(dtype, found, assigned, text_of(tree).counts_of_names(True), known)
+    parts: dict[str, Any] = {name: getattr(arrays, name) for name in _OF_ARRAYS}
+    parts |= {
+        "arrays": arrays, "scope": Scope(arrays.code, source, assigned | arguments),
         "found": found, "as_kernel": as_kernel,
     }  # fmt: skip
     for name, kind in _PARTS.items():
@@ -120,17 +111,27 @@ def _parts(source: Source, dtype: Any, as_kernel: Any, found: Found) -> dict[str
 
 def _run(source: Source, dtype: Any, as_kernel: Any, found: Found) -> tuple[Procedure, Leaf]:
     """One run over the text."""
-    parts, tree = _parts(source, dtype, as_kernel, found), source.tree
+    parts = _parts(source, dtype, as_kernel, found)
+    try:
+        return _made(source, parts, found)
+    finally:
+        # Arrays of C++ refer to parts, which refer to arrays: no collector sees these circles.
+        for name in ("scope", *_PARTS):
+            vars(parts[name]).clear()
+
+
+def _made(source: Source, parts: dict[str, Any], found: Found) -> tuple[Procedure, Leaf]:
+    tree = source.tree
     code: Code = parts["code"]
     returns: Returns = parts["returns"]
     parts["parameters"].add(tree)
-    found.has_arrays = found.has_arrays or bool(code.arrays)
+    found.has_arrays = found.has_arrays or code.array_count > 0
     parts["scope"].declare(returns.declared_by(tree))
     code.line = tree.lineno
-    with code.emitting([]) as copies:
+    with code.emitting() as copies:
         parts["array_variables"].copy_arguments(tree)
-    body = copies + parts["statements"].block(without_documentation(tree.body))
-    results = [(name, code.operators.dtype_of(kind)) for name, kind in returns.results]
+    body = [*copies, *parts["statements"].block(without_documentation(tree.body))]
+    results = [(name, parts["operators"].dtype_of(kind)) for name, kind in returns.results]
     parts["raising"].check(0, [dtype for _, dtype in results])
     if not returns.has_returned:
         source.refuse(tree, "it returns nothing", "A return of numbers is required.")
@@ -139,14 +140,15 @@ def _run(source: Source, dtype: Any, as_kernel: Any, found: Found) -> tuple[Proc
             tree.body[-1], "its end can be reached without a return",
             "Every path has to return a number.",
         )  # fmt: skip
-    variables = [(_plain(code.shown.get(number, name)), dtype)
-                 for number, (name, dtype) in enumerate(code.variables)]  # fmt: skip
+    variables = [(_plain(code.shown_name(number)), dtype)
+                 for number, (_, dtype) in enumerate(code.variables)]  # fmt: skip
     made = Procedure(
         source.name, source.file, tree.lineno, source.documentation, variables,
         code.parameter_count, results, body,
-        [(_plain(name), *rest) for name, *rest in code.arrays], code.head if code.arrays else [],
+        [(_plain(array[0]), *array[1:]) for array in code.arrays],
+        code.head if code.array_count else [],
     )  # fmt: skip
-    if code.arrays:
+    if code.array_count:
         made = _core.procedure.without_dead_code(made, True)
     return made, Leaf.of(returns.structure)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable as Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import composit._core as _core
@@ -57,79 +58,16 @@ class BasePruningMethod(ABC):
     ) -> Any:
         """Prunes a parameter of the module by this method, after those that it was pruned by
         before. Its elements are ranked by themselves, or by importance_scores of their shape."""
-        method = _joined_with_earlier(cls(*args, **kwargs), module, name)
-        orig = getattr(module, name)
-        if importance_scores is None:
-            importance_scores = orig
-        elif importance_scores.shape != orig.shape:
-            raise AssertionError(
-                "importance_scores should have the same shape as parameter "
-                f"{name} of {module}, got {importance_scores.shape} vs {orig.shape}"
-            )
-        is_first = not isinstance(method, PruningContainer)
-        if is_first:
-            module.register_parameter(f"{name}_orig", orig)
-            del module._parameters[name]
-            mask = functions["ones_like"](orig)
-        else:
-            mask = getattr(module, f"{name}_mask").detach().clone()
-        try:
-            module.register_buffer(f"{name}_mask", method.compute_mask(importance_scores, mask))
-            setattr(module, name, method.apply_mask(module))
-            module.register_forward_pre_hook(method)
-        except Exception:
-            if is_first:
-                module.register_parameter(name, getattr(module, f"{name}_orig"))
-                del module._parameters[f"{name}_orig"]
-            raise
-        return method
+        method = cls(*args, **kwargs)
+        return _core.modules.prune(method, module, name, importance_scores)
 
     def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
         """A tensor times the mask that the method makes for it; no module is changed."""
-        if importance_scores is None:
-            importance_scores = t
-        elif importance_scores.shape != t.shape:
-            raise AssertionError(
-                "importance_scores should have the same shape as tensor t, "
-                f"got {importance_scores.shape} vs {t.shape}"
-            )
-        mask = functions["ones_like"](t) if default_mask is None else default_mask
-        return t * self.compute_mask(importance_scores, default_mask=mask)
+        return _core.modules.pruned(self, t, default_mask, importance_scores)
 
     def remove(self, module: Any) -> None:
         """Makes the parameter an ordinary one of its pruned values."""
-        if self._tensor_name is None:
-            raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
-        weight = self.apply_mask(module)
-        if hasattr(module, self._tensor_name):
-            delattr(module, self._tensor_name)
-        orig = module._parameters[f"{self._tensor_name}_orig"]
-        orig.data = weight.data
-        del module._parameters[f"{self._tensor_name}_orig"]
-        del module._buffers[f"{self._tensor_name}_mask"]
-        setattr(module, self._tensor_name, orig)
-
-
-def _joined_with_earlier(method: Any, module: Any, name: str) -> Any:
-    """The method, or a container of it and those that the parameter was pruned by before, whose
-    hook is taken from the module."""
-    method._tensor_name = name
-    hooks = module._forward_pre_hooks
-    earlier = [
-        (key, hook) for key, hook in hooks.items()
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name
-    ]  # fmt: skip
-    if len(earlier) > 1:
-        raise AssertionError(
-            f"Avoid adding multiple pruning hooks to the same tensor {name} of module {module}. "
-            "Use a PruningContainer."
-        )
-    for key, hook in earlier:
-        del hooks[key]
-        container = hook if isinstance(hook, PruningContainer) else PruningContainer(hook)
-        container.add_pruning_method(method)
-        return container
-    return method
+        _core.modules.unprune(self, module)
 
 
 class PruningContainer(BasePruningMethod):
@@ -145,15 +83,7 @@ class PruningContainer(BasePruningMethod):
     def add_pruning_method(self, method: Any) -> None:
         """Adds a method for the same parameter. TypeError for what is none, ValueError for one of
         another parameter."""
-        if not isinstance(method, BasePruningMethod) and method is not None:
-            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
-        if method is not None and self._tensor_name != method._tensor_name:
-            raise ValueError(
-                "Can only add pruning methods acting on "
-                f"the parameter named '{self._tensor_name}' to PruningContainer {self}."
-                f" Found '{method._tensor_name}'"
-            )
-        self._pruning_methods += (method,)
+        _core.modules.add_pruning_method(self, method)
 
     def __len__(self) -> int:
         return len(self._pruning_methods)
@@ -166,32 +96,7 @@ class PruningContainer(BasePruningMethod):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask with what the last method prunes of what is left."""
-        method = self._pruning_methods[-1]
-        left = _left_for(method, t, default_mask)
-        mask = default_mask.to(dtype=t.dtype).clone()
-        mask[left] = method.compute_mask(t[left], default_mask=default_mask[left]).to(mask.dtype)
-        return mask
-
-
-def _left_for(method: Any, t: Any, mask: Any) -> Any:
-    """The index of the elements that a method prunes: those that are left, or slices of which some
-    element is."""
-    if method.PRUNING_TYPE == "unstructured":
-        return mask == 1
-    index = [slice(None)] * t.dim()
-    if method.PRUNING_TYPE == "structured":
-        if not hasattr(method, "dim"):
-            raise AttributeError(
-                "Pruning methods of PRUNING_TYPE "
-                '"structured" need to have the attribute `dim` defined.'
-            )
-        dim = method.dim + t.dim() if method.dim < 0 else method.dim
-        if dim < 0:
-            raise IndexError(f"Index is out of bounds for tensor with dimensions {t.dim()}")
-        index[dim] = mask.sum(dim=[d for d in range(t.dim()) if d != dim]) != 0
-    elif method.PRUNING_TYPE != "global":
-        raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
-    return tuple(index)
+        return _core.modules.mask_of_container(self, t, default_mask)
 
 
 class Identity(BasePruningMethod):
@@ -377,32 +282,7 @@ def global_unstructured(
 ) -> None:
     """Prunes parameters, (module, name) each, as if their elements were one tensor's. Scores are by
     the same pairs. TypeError for a method that is not unstructured."""
-    if not isinstance(parameters, Iterable):
-        raise TypeError("global_unstructured(): parameters is not an Iterable")
-    importance_scores = importance_scores if importance_scores is not None else {}
-    if not isinstance(importance_scores, dict):
-        raise TypeError("global_unstructured(): importance_scores must be of type dict")
-    given = [(module, name, getattr(module, name)) for module, name in parameters]
-    scores = parameters_to_vector(
-        [importance_scores.get((module, name), value) for module, name, value in given]
-    )
-    masks = parameters_to_vector(
-        [getattr(m, f"{name}_mask", functions["ones_like"](value)) for m, name, value in given]
-    )
-    container = PruningContainer()
-    method = pruning_method(**kwargs)
-    container._tensor_name = method._tensor_name = "temp"
-    if method.PRUNING_TYPE != "unstructured":
-        raise TypeError(
-            'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method '
-            f"{pruning_method} of type {method.PRUNING_TYPE}"
-        )
-    container.add_pruning_method(method)
-    mask, start = container.compute_mask(scores, masks), 0
-    for module, name, value in given:
-        end = start + value.numel()
-        custom_from_mask(module, name, mask=mask[start:end].view_as(value))
-        start = end
+    _core.modules.prune_globally(parameters, pruning_method, importance_scores, kwargs)
 
 
 def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
@@ -414,34 +294,18 @@ def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
 def remove(module: Any, name: str) -> Any:
     """Makes a pruned parameter an ordinary one of its pruned values; the module. ValueError where
     it is not pruned."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(
-        f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
-    )
+    _core.modules.remove_pruning(module, name)
+    return module
 
 
 def is_pruned(module: Any) -> bool:
     """Whether the module or one within has a pruned parameter."""
-    return any(
-        isinstance(hook, BasePruningMethod)
-        for inner in module.modules() for hook in inner._forward_pre_hooks.values()
-    )  # fmt: skip
+    return _core.modules.is_pruned(module)
 
 
 def _validate_pruning_amount_init(amount: Any) -> None:
     """TypeError, ValueError for what is no part and no number of elements."""
-    if not isinstance(amount, numbers.Real):
-        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    is_whole, number = isinstance(amount, numbers.Integral), float(amount)
-    if number < 0 or (not is_whole and number > 1):
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
-            "integer"
-        )
+    _core.modules.check_pruning_amount(amount)
 
 
 def _validate_pruning_amount(amount: int, tensor_size: int) -> None:
@@ -477,3 +341,10 @@ def _compute_norm(t: Any, n: Any, dim: int) -> Any:
     dims = list(range(t.dim()))
     dims.remove(dims[dim])
     return functions["norm"](t, p=n, dim=dims)
+
+
+_core.provide("pruning_method", BasePruningMethod)
+_core.provide("pruning_container", PruningContainer)
+_core.provide("torch_ones_like", lambda x: functions["ones_like"](x))
+_core.provide("parameters_to_vector", parameters_to_vector)
+_core.provide("custom_from_mask", custom_from_mask)

@@ -1,0 +1,85 @@
+// Values of kernels and what writes their procedures: composit/knossos/*.h.
+//
+// Python's numbers, tuples, None and expressions are Values as they are; records are Python's class
+// Record, functions and other objects stay what they are.
+#pragma once
+
+#include "composit/knossos/array_functions.h"
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+namespace nb = nanobind;
+
+knossos::Value value_from(nb::handle value);
+nb::object object_of(const knossos::Value& value);
+std::vector<knossos::Value> values_from(nb::handle sequence);
+nb::tuple objects_of(const std::vector<knossos::Value>& values);
+// What Python's function computes of values: function(name, numbers).
+knossos::KnownFunction known_by(nb::object function);
+
+void bind_knossos(nb::module_& module);            // values, arrays, operators, functions
+void bind_knossos_code(nb::module_& module);       // blocks, code, what is found out
+void bind_knossos_functions(nb::module_& module);  // the parts, and functions of arrays
+void bind_knossos_syntax(nb::module_& module);     // texts of functions
+
+}  // namespace composit::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<composit::knossos::Value> {
+    using Value = composit::knossos::Value;
+    template <class U>
+    using Cast = Value&&;
+    template <class U>
+    static constexpr bool can_cast() {
+        return true;
+    }
+    static constexpr auto Name = const_name("Any");
+
+    bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+        try {
+            value = composit::python::value_from(source);
+        } catch (python_error& error) {
+            error.discard_as_unraisable("a value of a kernel");
+            return false;
+        }
+        return true;
+    }
+    template <class U>
+    static handle from_cpp(U&& source, rv_policy, cleanup_list*) noexcept {
+        try {
+            return composit::python::object_of(source).release();
+        } catch (python_error& error) {
+            error.restore();
+        }
+        return {};
+    }
+    explicit operator Value&&() { return static_cast<Value&&>(value); }
+
+    Value value;
+};
+
+template <>
+struct has_arg_defaults<composit::knossos::Value> : std::true_type {};
+
+// A kind of numbers by its name.
+template <>
+struct type_caster<composit::knossos::Kind> {
+    NB_TYPE_CASTER(composit::knossos::Kind, const_name("str"))
+
+    bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+        if (!PyUnicode_Check(source.ptr())) return false;
+        const auto found = composit::knossos::kind_named(str(borrow<str>(source)).c_str());
+        if (found) value = *found;
+        return found.has_value();
+    }
+    static handle from_cpp(composit::knossos::Kind kind, rv_policy, cleanup_list*) noexcept {
+        const std::string_view name = composit::knossos::name(kind);
+        return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+    }
+};
+
+}  // namespace nanobind::detail
