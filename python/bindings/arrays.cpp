@@ -196,8 +196,9 @@ ir::Array array_from(nb::handle value, bool copy) {
     return array;
 }
 
-nb::object ndarray_from(ir::Array array) {
-    array = array.on_host();
+namespace {
+
+nb::object new_ndarray(const ir::Array& array, void* data) {
     const bool is_half = array.dtype() == DType::bfloat16;
     nb::object dtype = dtype_object(is_half ? DType::uint16 : array.dtype());
     const ir::Shape& shape = array.shape();
@@ -205,28 +206,44 @@ nb::object ndarray_from(ir::Array array) {
     user_check(shape.size() <= lengths.size(), "evaluate: the result has ", shape.size(),
                " axes. NumPy arrays have at most ", lengths.size(), ".");
     std::copy(shape.begin(), shape.end(), lengths.begin());
+    nb::object result = nb::steal(
+        PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
+                             static_cast<int>(shape.size()), lengths.data(), nullptr, data,
+                             data ? NPY_ARRAY_CARRAY : 0, nullptr));
+    if (!result.is_valid()) throw nb::python_error();
+    return result;
+}
+
+// bfloat16 is the bits of uint16 until here.
+nb::object of_its_dtype(nb::object result, DType dtype) {
+    return dtype == DType::bfloat16 ? result.attr("view")(dtype_object(dtype)) : result;
+}
+
+}  // namespace
+
+nb::object ndarray_over(const ir::Array& array) {
+    nb::object result = new_ndarray(array, array.mutable_data());
+    auto owner = std::make_unique<std::shared_ptr<void>>(array.owner());
+    PyObject* base = PyCapsule_New(owner.get(), memory_name, free_memory);
+    if (!base) throw nb::python_error();
+    owner.release();
+    if (PyArray_SetBaseObject(ndarray_of(result), base) != 0) throw nb::python_error();
+    return of_its_dtype(std::move(result), array.dtype());
+}
+
+nb::object ndarray_from(ir::Array array) {
+    array = array.on_host();
     // Owning memory of another's takes longer than copying a little.
     constexpr int64_t little = 1024;
     // Borrowed memory may be a file's, which cannot be written.
     const bool is_handed_over =
         array.bytes() > little && array.owner().use_count() == 1 && !array.is_borrowed();
-    nb::object result = nb::steal(
-        PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
-                             static_cast<int>(shape.size()), lengths.data(), nullptr,
-                             is_handed_over ? array.mutable_data() : nullptr,
-                             is_handed_over ? NPY_ARRAY_CARRAY : 0, nullptr));
-    if (!result.is_valid()) throw nb::python_error();
-    if (is_handed_over) {
-        auto owner = std::make_unique<std::shared_ptr<void>>(array.owner());
-        PyObject* base = PyCapsule_New(owner.get(), memory_name, free_memory);
-        if (!base) throw nb::python_error();
-        owner.release();
-        if (PyArray_SetBaseObject(ndarray_of(result), base) != 0) throw nb::python_error();
-    } else if (array.size() > 0) {
+    if (is_handed_over) return ndarray_over(array);
+    nb::object result = new_ndarray(array, nullptr);
+    if (array.size() > 0)
         std::memcpy(PyArray_DATA(ndarray_of(result)), array.data(),
                     static_cast<size_t>(array.bytes()));
-    }
-    return is_half ? result.attr("view")(dtype_object(DType::bfloat16)) : result;
+    return of_its_dtype(std::move(result), array.dtype());
 }
 
 bool has_class_of_its_own(nb::handle value) {

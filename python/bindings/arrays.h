@@ -24,6 +24,8 @@ nb::object dtype_object(ir::DType dtype);
 ir::Array array_from(nb::handle ndarray, bool copy = true);
 // A writable ndarray. Memory that nobody else owns is handed over, other memory is copied.
 nb::object ndarray_from(ir::Array array);
+// An ndarray of the array's memory itself, in host memory, which may be written.
+nb::object ndarray_over(const ir::Array& array);
 
 // What an ndarray holds, where no conversion is needed to read it: exactly numpy.ndarray, of a
 // built-in dtype, native, aligned, row-major. The shape belongs to the array.

@@ -6,6 +6,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
+#include "composit/eager/exposing.h"
 #include "composit/eager/history.h"
 #include "composit/eager/leaf_cell.h"
 #include "composit/eager/small.h"
@@ -148,14 +149,29 @@ bool is_differentiated(const LazyTensor& self) {
     return ir::DifferentiationScope::is_open() && ir::DifferentiationScope::reaches(self.tensor());
 }
 
-// The values for who computes with them outside of the graph.
-nb::object taken_out(const LazyTensor& self) {
+void check_not_differentiated(const LazyTensor& self) {
     user_check<TypeError>(
         !is_differentiated(self),
         "an array of a tensor's values would be a constant, through which no gradient goes, and "
         "the tensor depends on what is differentiated. Use composit's functions, or "
         "composit.nn.stop_gradient(x) where no gradient is wanted.");
+}
+
+// The values for who computes with them outside of the graph.
+nb::object taken_out(const LazyTensor& self) {
+    check_not_differentiated(self);
     return evaluated(self);
+}
+
+// The values in memory that the tensor shares from now on, where it can; else as taken_out.
+nb::object exposed(const LazyTensor& self) {
+    check_not_differentiated(self);
+    ir::Array shared;
+    if (!self.is_read_only && !is_scalar(nb::handle(self.self))) {
+        const Released released;
+        shared = eager::exposed(self.cell());
+    }
+    return shared ? ndarray_over(shared) : evaluated(self);
 }
 
 // memoryview(x): the values, evaluated now, in memory of their own.
@@ -225,6 +241,10 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "evaluated", [](const LazyTensor& self) { return evaluated(self); },
         "The values, as an ndarray.");
+    type.def(
+        "exposed", exposed, nb::call_guard<Located>(),
+        "The values as an ndarray of memory that the tensor shares with it from now on, where it "
+        "can; else a copy.");
     type.def(
         "taken_out", taken_out, nb::call_guard<Located>(),
         "The values, as an ndarray, for who computes with them outside of the graph. TypeError "

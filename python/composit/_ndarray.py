@@ -281,10 +281,13 @@ def _flags(self: LazyTensor) -> Flags:
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
     """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, in memory
-    of their own, or in host memory for `dl_device=(1, 0)` and all other tensors."""
+    of their own, or in host memory for `dl_device=(1, 0)` and all other tensors. Host memory is the
+    tensor's: what is written there is read by what is computed of the tensor later. It is a copy
+    for copy=True, of views, of numbers, of what cannot be written, and of values on devices."""
     wanted = options.get("dl_device")
     if _core.cuda_number(self) < 0 or (wanted is not None and wanted[0] == 1):
-        return self.taken_out().__dlpack__(**options)
+        array: Any = self.taken_out() if options.get("copy") else self.exposed()
+        return array.__dlpack__(**options)
     options = {key: options[key] for key in ("max_version",) if key in options}
     return _core.exported_to_cuda(self).__dlpack__(**options)
 

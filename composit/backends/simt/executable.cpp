@@ -193,34 +193,33 @@ void SimtExecutable::launch(const ProgramStep& step, Running& running) const {
 
 void SimtExecutable::launch_over_items(const ProgramStep& step, const PrintedLaunch& printed,
                                        Launch launch, Running& running) const {
-    constexpr int64_t most_bytes = int64_t{1} << 28;  // of all items at a time, if several
+    constexpr int64_t most_bytes = int64_t{1} << 28;        // of all items at a time, if several
+    constexpr int64_t most_known_bytes = int64_t{1} << 20;  // one item may be much larger than most
     const PrintedLaunch::Workspace& wanted = printed.workspace;
     std::atomic<int64_t>& known = workspace_bytes_[step.printed];
     int64_t bytes = std::max(wanted.bytes, known.load());
     size_t place = 0;  // of the workspaces among the addresses
     while (printed.addresses[place].of != Address::Of::workspace) ++place;
     for (int64_t first = 0; first < wanted.items;) {
-        const int64_t groups =
-            std::clamp<int64_t>(most_bytes / (bytes * printed.threads), 1,
-                                groups_of(wanted.items - first, printed.threads));
-        const auto memory = DeviceMemory::allocate(machine_, groups * printed.threads * bytes,
-                                                   "memory of a kernel's arrays");
-        launch.groups[0] = groups;
+        const int64_t items = std::clamp<int64_t>(most_bytes / bytes, 1, wanted.items - first);
+        const auto memory = DeviceMemory::allocate(machine_, items * bytes, printed.function);
+        launch.groups[0] = groups_of(items, printed.threads);
         launch.addresses[place] = memory->address();
         running.may_fault.push_back(&step);
-        launch.numbers = {first, bytes, static_cast<int64_t>(running.may_fault.size())};
+        const auto number = static_cast<int64_t>(running.may_fault.size());
+        launch.numbers = {first, first + items, bytes, number};
         machine_->launch(*code_, launch);
-        first += groups * printed.threads;
-        if (!wanted.may_grow) continue;
         FaultRecord record;
-        machine_->copy_to_host(&record, running.fault, sizeof record);
-        if (record.launch == 0) continue;
-        const bool is_full = record.launch == launch.numbers[2] &&
-                             record.axis == static_cast<int64_t>(ItemFault::workspace);
+        if (wanted.may_grow) machine_->copy_to_host(&record, running.fault, sizeof record);
+        if (record.launch == 0) {
+            first += items;
+            continue;
+        }
+        const bool is_full =
+            record.launch == number && record.axis == static_cast<int64_t>(ItemFault::workspace);
         if (!is_full) report_fault(record, running);
         bytes *= 4;  // and again, from the same operands
-        known = std::max(bytes, known.load());
-        first -= groups * printed.threads;
+        known = std::max(std::min(bytes, most_known_bytes), known.load());
         machine_->fill_with_zeros(running.fault, sizeof record);
     }
 }

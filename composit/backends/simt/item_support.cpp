@@ -77,9 +77,10 @@ std::string replaced(std::string text, std::string_view word, std::string_view b
 }  // namespace
 
 const std::set<std::string>& item_words() {
-    static const std::set<std::string>& words = *new std::set<std::string>{
-        "item",    "items",  "fault",    "launch",    "first",    "workspace", "workspace_bytes",
-        "require", "append", "allocate", "Workspace", "room_for", "grown"};
+    static const std::set<std::string>& words =
+        *new std::set<std::string>{"item",     "items",     "fault",           "launch",  "first",
+                                   "end",      "workspace", "workspace_bytes", "require", "append",
+                                   "allocate", "Workspace", "room_for",        "grown"};
     return words;
 }
 

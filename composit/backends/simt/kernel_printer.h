@@ -36,8 +36,8 @@ struct PrintedLaunch {
     // One more number behind those: how many launches of the run came before, for the fault record.
     bool is_numbered = false;
     // Of work on the items of a batch that need memory of their own: as many items at a time as
-    // there is memory for, by launches whose first two numbers say which item is the first, and how
-    // many bytes each has.
+    // there is memory for, by launches whose first numbers say from which item to before which one
+    // it works, and how many bytes each has.
     struct Workspace {
         int64_t items = 0;  // 0: the launch is no such work
         int64_t bytes = 0;  // of an item, to begin with

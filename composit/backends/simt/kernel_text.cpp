@@ -188,6 +188,7 @@ void FunctionText::item_parameters(bool has_workspace) {
     if (!has_workspace) return;
     extras_.push_back({"all_workspaces", "char", true, {Address::Of::workspace, 0}});
     numbers_.emplace_back("first", 0);
+    numbers_.emplace_back("end", 0);
     numbers_.emplace_back("workspace_bytes", 0);
 }
 

@@ -119,7 +119,9 @@ class ItemsPrinter {
     static void begin(FunctionText& f, int64_t items, bool has_workspace) {
         f.code.add(text("const int64_t item = ", has_workspace ? "first + " : "", f.group(), " * ",
                         group_threads, " + ", f.dialect().thread, ";"));
-        if (has_workspace || items % group_threads != 0)
+        if (has_workspace)
+            f.code.add("if (item >= end) return;");
+        else if (items % group_threads != 0)
             f.code.add(text("if (item >= ", items, ") return;"));
         if (has_workspace)
             f.code.add(

@@ -183,6 +183,27 @@ def test_memory_that_is_not_there(apart):
     assert same(x + 1, A + 1)
 
 
+def test_memory_that_ends_in_the_middle_of_a_run(opencl):
+    """Kernels on the device, on the host and on the device again, for which memory is not there:
+    what was made on the way is given back, and the program goes on."""
+
+    def f(a, x):
+        inverse = cnp.linalg.inv(cnp.exp(a))  # on the host
+        large = cnp.reshape(x, (1 << 17, 1)) + cnp.reshape(x, (1, 1 << 17)) * inverse[0, 0]
+        return cnp.sort(large, axis=1)[0, 0]
+
+    a = cnp.asarray(RANDOM.standard_normal((5, 5)), device=opencl)
+    x = cnp.asarray(RANDOM.standard_normal(1 << 17), device=opencl)
+    compiled = composit.compile(f)
+    composit.devices.give_back(opencl)
+    held = composit.devices.describe(opencl)["held_bytes"]
+    for _ in range(3):
+        with pytest.raises(MemoryError, match=rf"\d+ bytes of {opencl} are not available"):
+            np.asarray(compiled(a, x))
+        assert composit.devices.describe(opencl)["held_bytes"] <= held + (1 << 16)
+    assert same(cnp.exp(x) + 1, cnp.exp(cnp.asarray(np.asarray(x))) + 1)
+
+
 def test_devices_that_are_not_here():
     for make in (
         lambda: cnp.zeros(2, device="tpu"), lambda: composit.device("tpu"),

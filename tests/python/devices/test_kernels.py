@@ -216,6 +216,19 @@ def test_what_is_wrong_is_said_as_on_the_cpu(device):
         np.asarray(composit.vmap(summed)(x, cnp.asarray(np.array([1, -1, 2, 3, 4]), device=device)))
 
 
+def test_work_for_which_there_is_no_memory(opencl):
+    x = cnp.asarray(ROWS, device=opencl)
+    held = composit.devices.describe(opencl)["held_bytes"]
+    for _ in range(3):
+        k = cnp.asarray(np.array([1, 2, 10**11, 3, 4]), device=opencl)
+        told = rf"summed.*: \d+ bytes of {opencl} are not available"
+        with pytest.raises(MemoryError, match=told):
+            np.asarray(composit.vmap(summed)(x, k))
+    del k
+    assert composit.devices.describe(opencl)["held_bytes"] <= held + (1 << 16)
+    check(composit.vmap(summed), opencl, ROWS, np.array([1, 2, 30, 3, 4]))  # it goes on
+
+
 def test_everything_runs_there(opencl):
     def program(x, w):
         total = cnp.sum(composit.vmap(smoothed)(x, w) * 2)

@@ -36,6 +36,59 @@ def test_dlpack_both_ways_with_torch():
     assert cnp.evaluate(cnp.from_dlpack(theirs.T)).tolist() == theirs.T.tolist()
 
 
+def test_dlpack_shares_memory_with_who_takes_it():
+    jax = pytest.importorskip("jax")
+    import torch
+
+    for make in (
+        lambda: cnp.arange(2000.0) + 1, lambda: cnp.asarray(np.arange(1.0, 2001.0)),
+        lambda: cnp.ones((3, 2)) * 2, lambda: cnp.zeros(0),
+    ):  # fmt: skip
+        x = make()
+        known = np.array(np.asarray(x))
+        theirs, again = torch.from_dlpack(x), np.from_dlpack(x)
+        assert x.size == 0 or theirs.data_ptr() == again.ctypes.data
+        assert jax.numpy.from_dlpack(x).shape == x.shape
+        assert np.array_equal(np.asarray(x), known) and np.array_equal(theirs.numpy(), known)
+        if x.size == 0:
+            continue
+        total = float(cnp.sum(x))
+        theirs[...] += 1  # is read by what is computed from now on
+        assert float(cnp.sum(x)) == total + x.size and np.array_equal(again, known + 1)
+        x[0] = 70  # goes to memory of the tensor's own
+        assert theirs.flatten()[0] == known.flat[0] + 1 and float(x.reshape(-1)[0]) == 70
+        assert np.array_equal(np.asarray(x)[1:], (known + 1)[1:])
+
+
+def test_dlpack_shares_nothing_that_others_may_see_or_that_is_not_to_be_written():
+    x = cnp.arange(2000.0) + 1
+    y = x * 2  # holds x, and was called before
+    theirs = np.from_dlpack(x)
+    theirs[...] = 0
+    assert float(cnp.sum(y)) == 2 * 2001000.0 and float(cnp.sum(x)) == 0
+    x = cnp.arange(2000.0) + 1
+    for taken in (x[:1000], x.T, x.reshape(2, 1000)):
+        np.from_dlpack(taken)[...] = 0
+    assert float(cnp.sum(x)) == 2001000.0  # views are copied
+    assert np.from_dlpack(x, copy=True).ctypes.data != np.from_dlpack(x).ctypes.data
+    lent = np.arange(2000.0)
+    lent.flags.writeable = False
+    x = cnp.asarray(lent, copy=False)
+    assert np.from_dlpack(x).ctypes.data != lent.ctypes.data
+
+
+def test_dlpack_takes_memory_from_jax_and_torch_without_a_copy():
+    jax = pytest.importorskip("jax")
+    import torch
+
+    theirs = torch.arange(2000.0)
+    x = cnp.from_dlpack(theirs)
+    theirs += 1
+    assert float(cnp.sum(x)) == float(theirs.sum())
+    values = jax.numpy.arange(2000.0)
+    assert np.array_equal(np.asarray(cnp.from_dlpack(values)), np.asarray(values))
+
+
 def test_dlpack_of_any_object_that_has_it():
     class Owner:
         def __init__(self, array):
