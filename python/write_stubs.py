@@ -41,7 +41,7 @@ NAMES: Replacements = [
     (r"(def (?:reads|parts_of)\(self\)) -> object:", r"\1 -> frozenset[int]:"),
     (
         r"(def (?:elsewhere|known|construct|__iter__|extents|mask_of_container|prune|pruned|"
-        r"parametrized_value)\(.*\)) -> object:",
+        r"parametrized_value|weight_to_be_normalised|without_norm)\(.*\)) -> object:",
         r"\1 -> Any:",
     ),
     (

@@ -8,7 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace composit::python {
+namespace composit::python::of_kernels {
 
 namespace nb = nanobind;
 
@@ -24,7 +24,7 @@ void bind_knossos_code(nb::module_& module);       // blocks, code, what is foun
 void bind_knossos_functions(nb::module_& module);  // the parts, and functions of arrays
 void bind_knossos_syntax(nb::module_& module);     // texts of functions
 
-}  // namespace composit::python
+}  // namespace composit::python::of_kernels
 
 namespace nanobind::detail {
 
@@ -41,7 +41,7 @@ struct type_caster<composit::knossos::Value> {
 
     bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
         try {
-            value = composit::python::value_from(source);
+            value = composit::python::of_kernels::value_from(source);
         } catch (python_error& error) {
             error.discard_as_unraisable("a value of a kernel");
             return false;
@@ -51,7 +51,7 @@ struct type_caster<composit::knossos::Value> {
     template <class U>
     static handle from_cpp(U&& source, rv_policy, cleanup_list*) noexcept {
         try {
-            return composit::python::object_of(source).release();
+            return composit::python::of_kernels::object_of(source).release();
         } catch (python_error& error) {
             error.restore();
         }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace composit::python {
+namespace composit::python::of_kernels {
 namespace {
 
 using knossos::Block;
@@ -21,7 +21,6 @@ using knossos::BlockRef;
 using knossos::Code;
 using knossos::Expr;
 using knossos::Found;
-using knossos::Integers;
 using knossos::Kind;
 using knossos::Role;
 using knossos::Sharing;
@@ -271,48 +270,49 @@ void bind_variables_of_code(nb::class_<Code>& code) {
 void bind_integers(nb::module_& module) {
     using namespace nb::literals;
     struct Known {
-        std::map<int, Integers::Bounds> bounds;
+        std::map<int, knossos::Integers::Bounds> bounds;
     };
     nb::class_<Known>(module, "KnownBounds", "What is known of counters.");
-    nb::class_<Integers>(module, "Integers", "What is known of integers before a kernel runs.")
-        .def("resolved", &Integers::resolved, "value"_a)
-        .def("resolved_within", &Integers::resolved_within, "value"_a)
-        .def("in_parameters", &Integers::in_parameters, "value"_a)
-        .def("least", &Integers::least, "value"_a)
-        .def("is_natural", &Integers::is_natural, "value"_a)
-        .def("is_of_parameters", &Integers::is_of_parameters, "value"_a)
-        .def("place", &Integers::place, "value"_a, "extent"_a)
-        .def("require_same", &Integers::require_same, "a"_a, "b"_a)
+    nb::class_<knossos::Integers>(module, "Integers",
+                                  "What is known of integers before a kernel runs.")
+        .def("resolved", &knossos::Integers::resolved, "value"_a)
+        .def("resolved_within", &knossos::Integers::resolved_within, "value"_a)
+        .def("in_parameters", &knossos::Integers::in_parameters, "value"_a)
+        .def("least", &knossos::Integers::least, "value"_a)
+        .def("is_natural", &knossos::Integers::is_natural, "value"_a)
+        .def("is_of_parameters", &knossos::Integers::is_of_parameters, "value"_a)
+        .def("place", &knossos::Integers::place, "value"_a, "extent"_a)
+        .def("require_same", &knossos::Integers::require_same, "a"_a, "b"_a)
         .def(
             "require_shape",
-            [](Integers& self, nb::handle a, nb::handle b) {
+            [](knossos::Integers& self, nb::handle a, nb::handle b) {
                 self.require_shape(values_from(a), values_from(b));
             },
             "a"_a, "b"_a)
-        .def("extent", &Integers::extent, "value"_a)
-        .def("kept", &Integers::kept, "value"_a, "wanted"_a)
-        .def("plus", &Integers::plus, "a"_a, "b"_a)
-        .def("moved", &Integers::moved, "extent"_a, "by"_a)
+        .def("extent", &knossos::Integers::extent, "value"_a)
+        .def("kept", &knossos::Integers::kept, "value"_a, "wanted"_a)
+        .def("plus", &knossos::Integers::plus, "a"_a, "b"_a)
+        .def("moved", &knossos::Integers::moved, "extent"_a, "by"_a)
         .def(
             "bound",
-            [](Integers& self, int counter, int64_t least, const Value& below) {
+            [](knossos::Integers& self, int counter, int64_t least, const Value& below) {
                 self.bounds[counter] = {least, below};
             },
             "counter"_a, "least"_a, "below"_a, "A counter runs from one integer to another.")
-        .def("narrow", &Integers::narrow, "counter"_a, "comparison"_a, "number"_a,
+        .def("narrow", &knossos::Integers::narrow, "counter"_a, "comparison"_a, "number"_a,
              "What a comparison that holds says of a counter.")
         .def_prop_rw(
-            "bounds", [](const Integers& self) { return Known{self.bounds}; },
-            [](Integers& self, const Known& known) { self.bounds = known.bounds; })
+            "bounds", [](const knossos::Integers& self) { return Known{self.bounds}; },
+            [](knossos::Integers& self, const Known& known) { self.bounds = known.bounds; })
         .def(
             "alias",
-            [](Integers& self, int variable, const Value& value) {
+            [](knossos::Integers& self, int variable, const Value& value) {
                 self.aliases[variable] = value;
             },
             "variable"_a, "value"_a, "What a variable is that is assigned once.")
         .def(
             "size_of",
-            [](const Integers& self, int variable) {
+            [](const knossos::Integers& self, int variable) {
                 const auto found = self.sizes.find(variable);
                 return found == self.sizes.end() ? Value() : found->second;
             },
@@ -384,4 +384,4 @@ void bind_knossos_code(nb::module_& module) {
     bind_sharing(module);
 }
 
-}  // namespace composit::python
+}  // namespace composit::python::of_kernels

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace composit::python {
+namespace composit::python::of_kernels {
 namespace {
 
 using knossos::Array;
@@ -187,4 +187,4 @@ void bind_knossos_functions(nb::module_& module) {
         .def_static("makes_arrays", &ArrayFunctions::makes_arrays, "function"_a);
 }
 
-}  // namespace composit::python
+}  // namespace composit::python::of_kernels

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace composit::python {
+namespace composit::python::of_kernels {
 namespace {
 
 using knossos::Form;
@@ -139,4 +139,4 @@ void bind_knossos_syntax(nb::module_& module) {
             "that name.");
 }
 
-}  // namespace composit::python
+}  // namespace composit::python::of_kernels

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace composit::python {
+namespace composit::python::of_kernels {
 namespace {
 
 using knossos::Array;
@@ -249,4 +249,4 @@ void bind_knossos(nb::module_& module) {
     bind_knossos_syntax(module);
 }
 
-}  // namespace composit::python
+}  // namespace composit::python::of_kernels

@@ -68,6 +68,9 @@ NB_MODULE(_core, module) {
     bind_trace_recording(traces);
     bind_tape_gradients(module);
     bind_gradient_checks(module);
+    bind_sample_batches(module);
+    bind_device_pieces(module);
+    bind_drawn_test_tensors(module);
     bind_materializing(module);
     bind_writing(module);
     nb::module_ optimizers =
@@ -82,6 +85,7 @@ NB_MODULE(_core, module) {
     bind_module_states(modules);
     bind_module_parametrizations(modules);
     bind_module_pruning(modules);
+    bind_module_norms(modules);
     bind_backend(module);
     bind_devices(module);
     bind_dlpack(module);
@@ -138,7 +142,7 @@ NB_MODULE(_core, module) {
     nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
     bind_jax(jax);
     nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");
-    bind_knossos(knossos);
+    of_kernels::bind_knossos(knossos);
     bind_error_handling(module);
     wrap_calls(module);
 }

@@ -275,18 +275,6 @@ ir::scalar::TypeRule rule_of(const std::vector<std::string>& kinds, const std::s
     };
 }
 
-Expr stopped(const Expr& x) {
-    static const auto& row = *new ir::scalar::RowRef([] {
-        ir::scalar::Row made;
-        made.name = "stop_gradient";
-        made.types = ir::scalar::types::floating;
-        made.value = [](const std::vector<Expr>& operands) { return operands[0]; };
-        made.is_piecewise_constant = true;
-        return std::make_shared<const ir::scalar::Row>(std::move(made));
-    }());
-    return Expr::call(row, {x});
-}
-
 }  // namespace
 
 void bind_procedure(nb::module_& module) {
@@ -436,7 +424,6 @@ void bind_procedure(nb::module_& module) {
             return ops::map(kernel.row, std::move(tensors));
         },
         nb::call_guard<Located>(), "The row applied elementwise, as one node.");
-    inner.def("constant_of", stopped, "The value, with the derivative zero.");
     inner.def("held", procedure::held, "The value, without a derivative in first derivatives.");
     inner.def("stand_in", procedure::stand_in, "value"_a, "other"_a,
               "The value, with the derivative of the other one.");

@@ -76,16 +76,6 @@ void bind_statement(nb::module_& module) {
             "values"_a = std::vector<Expr>(),
             "An assertion; where it does not hold, the error of that name says the claim, with the "
             "values in place of {}.");
-    module.def(
-        "join_call",
-        [](const nb::list& statements, const std::string& name, bool is_of_library) {
-            const auto call = std::make_shared<procedure::InlinedCall>(
-                procedure::InlinedCall{name, is_of_library, {}});
-            for (const nb::handle each : statements)
-                procedure::join_call(nb::cast<Statement&>(each), call);
-        },
-        "statements"_a, "name"_a, "is_of_library"_a,
-        "Says of the statements that they are of one call of a function of that name.");
 }
 
 }  // namespace composit::python

@@ -3,7 +3,6 @@ business (composit/aten/comparing.h)."""
 
 from __future__ import annotations
 
-import cmath
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,10 @@ import composit._core as _core
 from composit.torch import calling, dtypes, errstate, materializing
 from composit.torch.calling import TensorBase
 
-_mismatch = _core.aten.mismatch
+_aten = _core.aten
+_mismatch = _aten.mismatch
 Text = str | Callable[[str], str] | None
 
-_UNSIGNED = ("uint16", "uint32", "uint64")
 _OF_NUMBERS = {int: "int64", float: "float64", complex: "complex128"}
 
 
@@ -64,20 +63,6 @@ class _Options:
         return _core.aten.close_tolerances(list(names))
 
 
-def _numbers_report(actual: Any, expected: Any, rtol: float, atol: float, name: str) -> str:
-    absolute = abs(actual - expected)
-    relative = float("inf") if expected == 0 else absolute / abs(expected)
-    is_exact = rtol == atol == 0
-    lines = [
-        f"{kind} difference: {difference}" + ("" if is_exact else f" (up to {tolerance} allowed)")
-        for kind, difference, tolerance in (
-            ("Absolute", absolute, atol), ("Relative", relative, rtol)
-        )
-    ]  # fmt: skip
-    head = f"{name} are not {'equal' if is_exact else 'close'}!\n"
-    return "\n".join([head, f"Expected {expected} but got {actual}.", *lines])
-
-
 # ----- pairs: each function makes the comparison of two values, or None for values of other kinds
 
 _Compare = Callable[[], None]
@@ -116,11 +101,10 @@ def _pair_of_numbers(actual: Any, expected: Any, path: Any, options: _Options) -
         if options.check_dtype and type(a) is not type(b):
             text = f"The (d)types do not match: {type(a)} != {type(b)}."
             raise _Failed(AssertionError, text, path)
-        if a == b or (options.equal_nan and cmath.isnan(a) and cmath.isnan(b)):
-            return
-        difference = abs(a - b)
-        if not (cmath.isfinite(difference) and difference <= atol + rtol * abs(b)):
-            raise _Failed(AssertionError, _numbers_report(a, b, rtol, atol, "Scalars"), path)
+        if not _aten.are_close_numbers(a, b, rtol, atol, options.equal_nan):
+            raise _Failed(
+                AssertionError, _aten.report_of_numbers(a, b, rtol, atol, "Scalars"), path
+            )
 
     return compare
 
@@ -179,18 +163,8 @@ def _check_attributes(actual: Any, expected: Any, path: Any, options: _Options) 
 
 def _made_alike(actual: Any, expected: Any) -> tuple[Any, Any]:
     """Both on one device, of one dtype and layout."""
-    if actual.device != expected.device:
-        actual, expected = actual.cpu(), expected.cpu()
-    if actual.dtype != expected.dtype:
-        # Unsigned integers of more than 8 bits promote with none of the others.
-        kinds = [dtypes.by_name["int64"] if x.dtype.name in _UNSIGNED else x.dtype
-                 for x in (actual, expected)]  # fmt: skip
-        to = calling.functions["promote_types"](*kinds)
-        actual, expected = actual.to(to), expected.to(to)
-    if actual.layout != expected.layout:
-        actual, expected = (x if _is_strided(x) else x.to_dense()
-                            for x in (actual, expected))  # fmt: skip
-    return actual, expected
+    of = calling.functions, dtypes.by_name["int64"], dtypes.strided
+    return _aten.made_alike(*of, actual, expected)  # type: ignore[return-value]
 
 
 def _compare_values(
@@ -224,7 +198,7 @@ def _compare_elements(
     if text is not None:
         if not actual.shape:
             name = name.replace("Tensor-likes", "Scalars")
-            text = _numbers_report(actual.item(), expected.item(), rtol, atol, name)
+            text = _aten.report_of_numbers(actual.item(), expected.item(), rtol, atol, name)
         raise _Failed(AssertionError, text, path)
 
 
@@ -300,6 +274,11 @@ def assert_close(
         raise first
 
 
+def _as_tensor(value: Any, dtype: Any = None) -> Any:
+    is_one = isinstance(value, TensorBase)
+    return value if is_one else calling.functions["tensor"](value, dtype=dtype)
+
+
 def assert_allclose(
     actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
     equal_nan: bool = True, msg: str = "",
@@ -311,12 +290,9 @@ def assert_allclose(
         "upgrade instructions in https://github.com/pytorch/pytorch/issues/61844.",
         FutureWarning, stacklevel=2,
     )  # fmt: skip
-    tensor = calling.functions["tensor"]
-    a = actual if isinstance(actual, TensorBase) else tensor(actual)
-    b = expected if isinstance(expected, TensorBase) else tensor(expected, dtype=a.dtype)
+    a = _as_tensor(actual)
+    b = _as_tensor(expected, a.dtype)
     if rtol is None and atol is None:
-        wide = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
-        found = [wide.get(x.dtype.name, (0.0, 0.0)) for x in (a, b)]
-        rtol, atol = max(x for x, _ in found), max(x for _, x in found)
+        rtol, atol = _aten.wide_tolerances([a.dtype.name, b.dtype.name])
     assert_close(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
                  msg=msg or None)  # fmt: skip

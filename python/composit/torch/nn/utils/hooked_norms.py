@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import runtime_error, value_error, with_location
+import composit._core as _core
 from composit.torch.calling import functions, neural
 from composit.torch.nn.parameter import Parameter
 from composit.torch.nn.utils.parametrizations import as_matrix, norm_except
 from composit.torch.tape import no_grad
+
+_modules = _core.modules  # composit.torch's modules in C++
 
 
 class WeightNorm:
@@ -27,28 +29,10 @@ class WeightNorm:
         setattr(module, self.name, self.compute(module))
 
 
-def _found(module: Any, kind: Any, name: str) -> Any:
-    """(the hook's number, the hook) of a weight; None where there is none."""
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, kind) and hook.name == name:
-            return number, hook
-    return None
-
-
-def _parameter(module: Any, name: str) -> Any:
-    found = module._parameters.get(name)
-    if found is None:
-        raise KeyError(
-            with_location(f"{type(module).__name__} has no parameter {name!r} to be normalised.")
-        )
-    return found
-
-
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Makes a weight the parameters name_g, its length, and name_v, its direction."""
-    if _found(module, WeightNorm, name) is not None:
-        raise runtime_error(f"Cannot register two weight_norm hooks on the same parameter {name}")
-    weight, hook = _parameter(module, name), WeightNorm(name, dim)
+    weight = _modules.weight_to_be_normalised(module, WeightNorm, name, "weight_norm")
+    hook = WeightNorm(name, dim)
     del module._parameters[name]
     module.register_parameter(f"{name}_g", Parameter(norm_except(weight.detach(), dim)))
     module.register_parameter(f"{name}_v", Parameter(weight.detach().clone()))
@@ -59,16 +43,10 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
-    found = _found(module, WeightNorm, name)
-    if found is None:
-        raise value_error(f"weight_norm of '{name}' not found in {module}")
-    number, hook = found
+    hook = _modules.without_norm(module, WeightNorm, name, "weight_norm")
     weight = hook.compute(module).detach()
-    for part in (f"{name}_g", f"{name}_v"):
-        del module._parameters[part]
-    module.__dict__.pop(name, None)
+    _modules.drop_tensors(module, name, [f"{name}_g", f"{name}_v"])
     setattr(module, name, Parameter(weight))
-    del module._forward_pre_hooks[number]
     return module
 
 
@@ -77,11 +55,7 @@ class SpectralNorm:
     of the buffers u and v estimate."""
 
     def __init__(self, name: str, iterations: int, dim: int, eps: float) -> None:
-        if iterations <= 0:
-            raise value_error(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={iterations}"
-            )
+        _modules.check_count_of_iterations(iterations)
         self.name, self.iterations, self.dim, self.eps = name, iterations, dim, eps
 
     def matrix(self, weight: Any) -> Any:
@@ -97,12 +71,10 @@ class SpectralNorm:
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
         matrix = self.matrix(weight)
+        count = self.iterations if iterates else 0
+        _modules.iterate_power(functions, neural, matrix.detach(), u, v, count, self.eps)
         if iterates:
-            with no_grad():
-                for _ in range(self.iterations):
-                    v.copy_(self.unit(functions["mv"](matrix.t(), u)))
-                    u.copy_(self.unit(functions["mv"](matrix, v)))
-                u, v = u.clone(), v.clone()
+            u, v = u.clone(), v.clone()
         return weight / functions["dot"](u, functions["mv"](matrix, v))
 
     def __call__(self, module: Any, inputs: Any) -> None:
@@ -114,11 +86,9 @@ def spectral_norm(
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """Makes a weight the parameter name_orig, divided by its spectral norm in each call."""
-    if _found(module, SpectralNorm, name) is not None:
-        raise runtime_error(f"Cannot register two spectral_norm hooks on the same parameter {name}")
-    if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
-    weight, hook = _parameter(module, name), SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = _modules.weight_to_be_normalised(module, SpectralNorm, name, "spectral_norm")
+    rows_of = _modules.dimension_of_rows(module, dim)
+    hook = SpectralNorm(name, n_power_iterations, rows_of, eps)
     with no_grad():
         rows, columns = hook.matrix(weight).shape
         u = hook.unit(weight.new_empty(rows).normal_(0, 1))
@@ -134,16 +104,9 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Makes the weight an ordinary parameter again."""
-    found = _found(module, SpectralNorm, name)
-    if found is None:
-        raise value_error(f"spectral_norm of '{name}' not found in {module}")
-    number, hook = found
+    hook = _modules.without_norm(module, SpectralNorm, name, "spectral_norm")
     with no_grad():
         weight = hook.compute(module, False)
-    del module._parameters[f"{name}_orig"]
-    for part in (f"{name}_u", f"{name}_v"):
-        del module._buffers[part]
-    module.__dict__.pop(name, None)
+    _modules.drop_tensors(module, name, [f"{name}_orig", f"{name}_u", f"{name}_v"])
     module.register_parameter(name, Parameter(weight.detach()))
-    del module._forward_pre_hooks[number]
     return module

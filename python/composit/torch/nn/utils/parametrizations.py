@@ -8,10 +8,12 @@ from typing import Any
 import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch import dtypes
-from composit.torch.calling import TensorBase, define, functions, neural
+from composit.torch.calling import define, functions, neural
 from composit.torch.nn.module import Module
 from composit.torch.nn.utils.parametrize import register_parametrization
 from composit.torch.tape import no_grad
+
+_modules = _core.modules  # composit.torch's modules in C++
 
 
 def norm_except(x: Any, dim: int | None) -> Any:
@@ -61,11 +63,8 @@ class _SpectralNorm(Module):
     def _unit(self, x: Any) -> Any:
         return neural["normalize"](x, dim=0, eps=self.eps)
 
-    @no_grad()
     def _iterate(self, matrix: Any, count: int) -> None:
-        for _ in range(count):
-            self._u.copy_(self._unit(functions["mv"](matrix, self._v)))
-            self._v.copy_(self._unit(functions["mv"](matrix.T, self._u)))
+        _modules.iterate_power(functions, neural, matrix.T, self._v, self._u, count, self.eps)
 
     def forward(self, weight: Any) -> Any:
         """The weight divided by its largest singular value, which is estimated."""
@@ -88,16 +87,9 @@ def spectral_norm(
 ) -> Any:  # fmt: skip
     """The weight divided by its largest singular value (Miyato et al., 2018), which steps of power
     iteration estimate, in training one more each time."""
-    if n_power_iterations <= 0:
-        raise value_error(
-            "Expected n_power_iterations to be positive, but got n_power_iterations="
-            f"{n_power_iterations}"
-        )
-    weight = getattr(module, name)
-    if dim is None:
-        kind = type(module).__name__
-        dim = 1 if kind.startswith("ConvTranspose") else 0
-    made = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    _modules.check_count_of_iterations(n_power_iterations)
+    rows_of = _modules.dimension_of_rows(module, dim)
+    made = _SpectralNorm(getattr(module, name), n_power_iterations, rows_of, eps)
     return register_parametrization(module, name, made)
 
 
@@ -127,8 +119,6 @@ class _Orthogonal(Module):
 
     def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool) -> None:
         super().__init__()
-        if weight.is_complex() and orthogonal_map == "householder":
-            raise value_error("The householder parametrization does not support complex tensors.")
         self.shape, self.orthogonal_map = weight.shape, orthogonal_map
         if use_trivialization:
             self.register_buffer("base", None)
@@ -159,23 +149,10 @@ class _Orthogonal(Module):
                 )
             made = householder_form(tall)
             return made.mT if is_wide else made
-        n, k = tall.shape[-2:]
-        if n != k:
-            rest = functions["randn"](*tall.shape[:-2], n, n - k, dtype=Q.dtype, device=Q.device)
-            self.base = nearest_orthogonal(functions["cat"]([tall, rest], -1))
-        else:
-            self.base = tall.clone() if _is_orthogonal(tall) else nearest_orthogonal(tall)
+        precision = dtypes.finfo(Q.dtype).eps
+        self.base = _modules.orthogonal_base(functions, nearest_orthogonal, tall, precision)
         # The maps have the identity here, Householder's by the signs of its diagonal.
         return -functions["eye"](*Q.shape[-2:], dtype=Q.dtype, device=Q.device).expand(Q.shape)
-
-
-def _is_orthogonal(q: Any) -> bool:
-    eps = 10.0 * q.size(-2) * dtypes.finfo(q.dtype).eps
-    one = functions["eye"](q.size(-1), dtype=q.dtype, device=q.device)
-    return functions["allclose"](q.mH @ q, one, atol=eps)
-
-
-_maps = ("matrix_exp", "cayley", "householder")
 
 
 def orthogonal(
@@ -186,20 +163,6 @@ def orthogonal(
     unless given, the first of square and complex ones, the last of others. use_trivialization keeps
     the matrix that there was as a buffer. ValueError: what is no matrix, or another map."""
     weight = getattr(module, name, None)
-    if not isinstance(weight, TensorBase):
-        raise value_error(f"Module '{module}' has no parameter or buffer with name '{name}'")
-    of: Any = weight
-    if of.ndim < 2:
-        raise value_error(
-            f"Expected a matrix or batch of matrices. Got a tensor of {of.ndim} dimensions."
-        )
-    if orthogonal_map is None:
-        is_square = of.size(-2) == of.size(-1)
-        orthogonal_map = "matrix_exp" if is_square or of.is_complex() else "householder"
-    if orthogonal_map not in _maps:
-        raise value_error(
-            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
-            f"Got: {orthogonal_map}"
-        )
+    orthogonal_map = _modules.orthogonal_map(module, name, weight, orthogonal_map)
     made = _Orthogonal(weight, orthogonal_map, use_trivialization)
     return register_parametrization(module, name, made, unsafe=True)
