@@ -62,18 +62,20 @@ std::string ProgramText::argument(const FunctionPlan& plan, const Parameter& par
     return text("(", type, inner.empty() ? "*" : " (*)" + inner, ")", name);
 }
 
-std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step& step) const {
+std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step& step,
+                                           const std::string& iteration) const {
     if (step.repeat != nullptr) {
-        std::vector<std::string> lines = {text("for (int64_t iteration = ", step.repeat->begin,
-                                               "; iteration < ", step.repeat->end,
-                                               "; ++iteration) {")};
+        std::vector<std::string> lines = {text("for (int64_t ", iteration, " = ",
+                                               step.repeat->begin, "; ", iteration, " < ",
+                                               step.repeat->end, "; ++", iteration, ") {")};
         const int counter = step.repeat->counter.buffer;
         if (counter != ir::kernel::Access::position)
             lines.push_back(
                 text("    ", argument(plan, {-1, "", ir::DType::int64, {1}, true, false}, counter),
-                     "[0] = iteration;"));
+                     "[0] = ", iteration, ";"));
         for (const Step& inner : step.repeated)
-            for (const std::string& line : call(plan, inner)) lines.push_back("    " + line);
+            for (const std::string& line : call(plan, inner, "inner_" + iteration))
+                lines.push_back("    " + line);
         lines.push_back("}");
         return lines;
     }

@@ -23,9 +23,20 @@ using ir::kernel::Program;
 namespace {
 
 // What the text uses for itself, beside the functions of support_texts.
-const std::set<std::string> file_words = {"bool",   "true",      "false",         "restrict",
-                                          "memcpy", "memset",    "iteration",     "_workspace",
-                                          "shared", "workspace", "example_value", "differ"};
+const std::set<std::string> file_words = {"bool",
+                                          "true",
+                                          "false",
+                                          "restrict",
+                                          "memcpy",
+                                          "memset",
+                                          "iteration",
+                                          "_workspace",
+                                          "shared",
+                                          "workspace",
+                                          "example_value",
+                                          "differ",
+                                          "inner_iteration",
+                                          "inner_inner_iteration"};
 
 Names names_of_file() {
     std::set<std::string> taken = support_names();

@@ -73,7 +73,9 @@ class ProgramText {
     void print_group(FunctionPlan& function, const Group& group, std::vector<Step>& steps);
     bool is_of_variables(const FunctionPlan& function) const;
     std::string constant_name(const ir::kernel::Buffer& buffer);
-    std::vector<std::string> call(const FunctionPlan& function, const Step& step) const;
+    // `iteration`: the counter of a loop around calls; one within it is inner_iteration.
+    std::vector<std::string> call(const FunctionPlan& function, const Step& step,
+                                  const std::string& iteration = "iteration") const;
     std::string argument(const FunctionPlan& function, const Parameter& parameter,
                          int buffer) const;
 

@@ -280,3 +280,15 @@ def test_refusals(tmp_path):
     inverse = composit.compile(cnp.linalg.inv, x, name="run", backend="interpreter")
     with pytest.raises(NotImplementedError, match="cannot be written as plain text: it calls"):
         inverse.export(tmp_path, style="plain")
+
+
+def test_loops_within_loops(tmp_path):
+    """Each has a counter of its own."""
+
+    def nested(x):
+        def row(i, y):
+            return composit.fori_loop(0, 3, lambda k, z: z * 0.5 + x[k] + i.astype(F), y)
+
+        return composit.fori_loop(0, 4, row, x)
+
+    plain_exports.check(nested, [drawn(5)], tmp_path, "c", "gcc")
