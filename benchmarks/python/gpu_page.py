@@ -1,5 +1,5 @@
-"""`gpu_page.py [FILE.json]` writes docs/performance-gpu.md from what gpu.py measured; without a file
-the page of rows that nobody has measured yet."""
+"""`gpu_page.py [FILE.json]` writes docs/performance-gpu.md from what gpu.py measured; without a
+file the page of rows that nobody has measured yet."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ PAGE = ROOT / "docs/performance-gpu.md"
 
 BEGINNING = """# Performance on GPUs
 
-`make gpu` builds composit on a machine with an NVIDIA GPU and measures these rows, composit beside PyTorch, CuPy and JAX
-on the same device in the same run: all in float32, without tf32, and after each result was compared with the CPU's to the bit. "Ratio" is the best peer's time over
-composit's: above 1, composit is faster. {said}
+`make gpu` builds composit on a machine with an NVIDIA GPU and measures these rows, composit beside
+PyTorch, CuPy and JAX on the same device in the same run: all in float32, without tf32, and after
+each result was compared with the CPU's to the bit. "Ratio" is the best peer's time over composit's:
+above 1, composit is faster. {said}
 
 """
 
@@ -72,8 +73,8 @@ def page(measured: dict[str, Any] | None) -> str:
     for row in all_rows():
         text += line(row.name, row.must, row.aim, rows.get(row.name))
     return text + (
-        "\nRatios below what they must be are bold. Time on tensor cores (tf32, half precision) is not "
-        "among the rows:\ncomposit's products have the CPU's bits and do not use them.\n"
+        "\nRatios below what they must be are bold. Time on tensor cores (tf32, half precision) is "
+        "not among the rows:\ncomposit's products have the CPU's bits and do not use them.\n"
     )
 
 

@@ -84,7 +84,12 @@ bool is_piece_due(const ir::Tensor& made) {
 
 void compute_piece() {
     Progress& now = progress();
-    now.is_computing = true;
+    struct Computing {  // what is made meanwhile, by functions of Python's too, is no piece's end
+        Progress& now;
+        explicit Computing(Progress& now) : now(now) { now.is_computing = true; }
+        ~Computing() { now.is_computing = false; }
+    };
+    const Computing computing(now);
     if (are_small(pending().newest(most_pending))) {
         settle();
         begin_piece();
@@ -92,7 +97,6 @@ void compute_piece() {
         now.begin = ir::nodes_made();
         now.due *= 2;
     }
-    now.is_computing = false;
 }
 
 void begin_piece() {

@@ -244,7 +244,7 @@ bool gradcheck(nb::handle function, const nb::tuple& inputs, double eps, double 
 }
 
 // What flows into a function's outputs, unless it is given.
-nb::list flows_into(nb::handle function, const nb::tuple& inputs) {
+nb::list flows_into_outputs(nb::handle function, const nb::tuple& inputs) {
     const eager::NoGrad scope;
     nb::list made;
     for (nb::handle y : outputs_of(function, inputs)) {
@@ -265,7 +265,7 @@ void bind_gradient_checks(nb::module_& module) {
                nb::arg("rtol"), nb::arg("atol"), nb::arg("raises"), nb::arg("along_directions"),
                "Whether gradients by the inputs that require them are differences of values.");
     module.def("real_outputs", outputs_of, nb::arg("function"), nb::arg("inputs"));
-    module.def("flows_into", flows_into, nb::arg("function"), nb::arg("inputs"));
+    module.def("flows_into_outputs", flows_into_outputs, nb::arg("function"), nb::arg("inputs"));
 }
 
 }  // namespace composit::python

@@ -49,7 +49,7 @@ except KeyboardInterrupt:
 
 def test_the_passes_over_a_long_graph():
     program = """
-x = cnp.ones(40)
+x = cnp.ones(20000)  # of more elements than pieces of unlooked loops have
 for _ in range(120000):
     x = x + 1
 ready()

@@ -45,7 +45,7 @@ def gradgradcheck(
 ) -> bool:  # fmt: skip
     """gradcheck of func's gradients, by its inputs and by what flows into its outputs."""
     given = _listed(inputs)
-    flows = _core.flows_into(func, given) if grad_outputs is None else _listed(grad_outputs)
+    flows = _core.flows_into_outputs(func, given) if grad_outputs is None else _listed(grad_outputs)
     count = len(given)
 
     def slope(*args: Any) -> Any:
