@@ -310,10 +310,7 @@ def xor(small: bool) -> Work:
 def xor_steps(small: bool) -> Steps:
     from models import as_modules
 
-    draw_from = np.random.default_rng(0)
-    shapes = {"0.weight": (8, 2), "0.bias": (8,), "2.weight": (2, 8), "2.bias": (2,)}
-    state = {n: draw_from.uniform(-0.6, 0.6, s).astype("float32") for n, s in shapes.items()}
-    batch = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32), np.array([1, 0, 0, 1])
+    state, batch = as_modules.xor_state(), (as_modules.XOR_INPUTS, as_modules.XOR_LABELS)
 
     def training(t: Any, device: str) -> Any:
         network = as_modules.xor_network(t)

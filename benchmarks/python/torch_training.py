@@ -13,8 +13,6 @@ from models.weights import Weights, draw
 
 XOR_STEPS, XOR_RATE = 100, 0.5
 BATCH = 32
-XOR_INPUTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
-XOR_LABELS = np.array([1, 0, 0, 1])
 
 
 def wait_for_compilers() -> None:
@@ -77,11 +75,7 @@ def prepare_xor(peer: str) -> Any:
     """XOR's step with the lines of composit.examples.xor, beside `peer`."""
 
     def prepare(threads: int) -> Sides:
-        draw_from = np.random.default_rng(0)
-        shapes = {"0.weight": (8, 2), "0.bias": (8,), "2.weight": (2, 8), "2.bias": (2,)}
-        state = {name: draw_from.uniform(-0.6, 0.6, shape).astype("float32")
-                 for name, shape in shapes.items()}  # fmt: skip
-        batch = XOR_INPUTS, XOR_LABELS
+        state, batch = as_modules.xor_state(), (as_modules.XOR_INPUTS, as_modules.XOR_LABELS)
         ours, theirs = both(as_modules.xor_network, state, batch,
                             lambda t, p: t.optim.SGD(p, lr=XOR_RATE), threads)  # fmt: skip
         in_jax = xor_in_jax(state, batch)

@@ -7,7 +7,6 @@
 #include "composit/runtime/backend.h"
 
 #include <new>
-#include <unordered_set>
 
 namespace composit::eager {
 namespace {
@@ -63,20 +62,9 @@ std::vector<Array> values_known(const std::vector<Tensor>& tensors) {
 
 // How many nodes have to be computed for them.
 size_t count_unknown(const std::vector<Tensor>& tensors) {
-    std::unordered_set<const ir::Node*> met;
-    std::vector<const ir::Node*> open;
-    const auto meet = [&](const Tensor& tensor) {
-        const ir::Node& node = tensor.node();
-        if (!ir::is_constant(node) && !node.has_kept() && met.insert(&node).second)
-            open.push_back(&node);
-    };
-    for (const Tensor& tensor : tensors) meet(tensor);
-    while (!open.empty()) {
-        const ir::Node& node = *open.back();
-        open.pop_back();
-        for (const Tensor& operand : node.operands()) meet(operand);
-    }
-    return met.size();
+    size_t count = 0;
+    each_unknown(tensors, [&](const ir::Node&) { return ++count > 0; });
+    return count;
 }
 
 // What live cells hold that nobody has looked at, and what a plan has to compute for it.

@@ -1,5 +1,7 @@
 #include "composit/eager/pending.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace composit::eager {
@@ -80,6 +82,26 @@ void Pending::unlink(const Cell& cell) {
     (cell.newer_ ? cell.newer_->older_ : newest_) = cell.older_;
     if (cell.older_) cell.older_->newer_ = cell.newer_;
     cell.is_pending_ = false;
+}
+
+bool each_unknown(const std::vector<Tensor>& tensors,
+                  const std::function<bool(const ir::Node&)>& visit) {
+    std::unordered_set<const ir::Node*> met;
+    std::vector<const ir::Node*> open;
+    const auto meet = [&](const Tensor& tensor) {
+        const ir::Node& node = tensor.node();
+        if (ir::is_constant(node) || node.has_kept() || !met.insert(&node).second) return true;
+        open.push_back(&node);
+        return visit(node);
+    };
+    if (!std::all_of(tensors.begin(), tensors.end(), meet)) return false;
+    while (!open.empty()) {
+        const ir::Node& node = *open.back();
+        open.pop_back();
+        const auto& operands = node.operands();
+        if (!std::all_of(operands.begin(), operands.end(), meet)) return false;
+    }
+    return true;
 }
 
 }  // namespace composit::eager

@@ -3,6 +3,7 @@
 
 #include "composit/eager/cell.h"
 
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -34,6 +35,11 @@ class Pending {
 };
 
 Pending& pending();
+
+// Goes through the nodes that have to be computed so that the tensors are known, each once. False
+// as soon as `visit` says it.
+bool each_unknown(const std::vector<Tensor>& tensors,
+                  const std::function<bool(const ir::Node&)>& visit);
 
 // As many cells as a step of a program may leave behind.
 inline constexpr size_t most_pending = 256;

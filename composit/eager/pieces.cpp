@@ -5,9 +5,7 @@
 #include "composit/ir/tracing.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace composit::eager {
 namespace {
@@ -41,26 +39,6 @@ bool is_small(const ir::Node& node) {
            });
 }
 
-// Of all that has to be computed for the tensors.
-bool are_small(const std::vector<ir::Tensor>& tensors) {
-    std::unordered_set<const ir::Node*> met;
-    std::vector<const ir::Node*> open;
-    const auto is_met_small = [&](const ir::Tensor& tensor) {
-        const ir::Node& node = tensor.node();
-        if (node.has_kept() || ir::is_constant(node) || !met.insert(&node).second) return true;
-        open.push_back(&node);
-        return is_small(node);
-    };
-    if (!std::all_of(tensors.begin(), tensors.end(), is_met_small)) return false;
-    while (!open.empty()) {
-        const ir::Node& node = *open.back();
-        open.pop_back();
-        const auto& operands = node.operands();
-        if (!std::all_of(operands.begin(), operands.end(), is_met_small)) return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 bool is_piece_due(const ir::Tensor& made) {
@@ -90,7 +68,7 @@ void compute_piece() {
         ~Computing() { now.is_computing = false; }
     };
     const Computing computing(now);
-    if (are_small(pending().newest(most_pending))) {
+    if (each_unknown(pending().newest(most_pending), is_small)) {
         settle();
         begin_piece();
     } else {

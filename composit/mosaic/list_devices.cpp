@@ -7,6 +7,7 @@
 #include "composit/runtime/backend.h"
 #include "composit/runtime/device.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 #include <unistd.h>
@@ -32,8 +33,7 @@ std::string paragraph(const std::string& name, const std::vector<std::string>& l
     std::string result;
     for (size_t k = 0; k < lines.size(); ++k) {
         std::string first = k == 0 ? name : "";
-        if (first.size() + 1 < name_width) first.resize(name_width, ' ');
-        if (k == 0 && first.back() != ' ') first += ' ';
+        first.resize(std::max(name_width, first.size() + 1), ' ');
         result += first + lines[k] + "\n";
     }
     return result;
@@ -85,10 +85,9 @@ std::string list_devices(bool measure) {
         if (!why.empty()) missing += paragraph(family, {"not here: " + why});
     }
     result = host(measure);
-    for (const std::string& name : runtime::backend_names()) {
+    for (const std::string& name : runtime::device_names()) {
         const auto backend = runtime::backend(name);
         const auto device = backend->device();
-        if (!device) continue;
         std::string memory = gibibytes(device->memory_bytes());
         if (device->free_bytes() >= 0)
             memory += ", " + gibibytes(device->free_bytes()) + " of them free";

@@ -182,14 +182,19 @@ ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& arra
     return copy;
 }
 
+std::vector<std::string> device_names() {
+    std::vector<std::string> names = backend_names();
+    std::erase_if(names, [](const std::string& name) { return !backend(name)->device(); });
+    return names;
+}
+
 std::shared_ptr<Device> device(const std::string& name) {
     std::shared_ptr<Backend> found;
     try {
         found = backend(name);
     } catch (const KeyError&) {
-        std::vector<std::string> here{"cpu"};
-        for (const std::string& other : backend_names())
-            if (backend(other)->device()) here.push_back(other);
+        std::vector<std::string> here = device_names();
+        here.insert(here.begin(), "cpu");
         const std::string why = why_no_more(name.substr(0, name.find(':')));
         fail<ValueError>("device: there is no '", name, "'", why.empty() ? "" : " (" + why + ")",
                          ". Available: ", join(here), ".");

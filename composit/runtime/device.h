@@ -100,6 +100,8 @@ ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArra
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);
 
+// The names of the devices among the back ends that are registered, or were opened.
+std::vector<std::string> device_names();
 // The device of that name, "cuda" for "cuda:0". ValueError: "device: there is no …", with what
 // there is and why a device of that kind is not.
 std::shared_ptr<Device> device(const std::string& name);

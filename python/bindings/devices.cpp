@@ -48,8 +48,7 @@ nb::tuple all_devices() {
         const std::string why = runtime::why_no_more(family);
         if (!why.empty()) missing[family.c_str()] = why;
     }
-    for (const std::string& name : runtime::backend_names())
-        if (runtime::backend(name)->device()) names.append(name);
+    for (const std::string& name : runtime::device_names()) names.append(name);
     return nb::make_tuple(names, missing);
 }
 

@@ -2,6 +2,7 @@
 // by element, or along one direction of each input.
 #include "gradient_checks.h"
 
+#include "arrays.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/recording.h"
@@ -25,8 +26,6 @@
 
 namespace composit::python {
 namespace {
-
-nb::object numpy() { return nb::module_::import_("numpy"); }
 
 nb::object values_of(nb::handle tensor) {
     return tensor.attr("detach")().attr("numpy")(nb::arg("force") = true);
@@ -95,7 +94,7 @@ nb::list numerical(nb::handle function, const nb::tuple& inputs, size_t place, d
         }
     }
     nb::list made;
-    for (const nb::list& parts : rows) made.append(numpy().attr("stack")(parts));
+    for (const nb::list& parts : rows) made.append(numpy_attribute("stack")(parts));
     return made;
 }
 
@@ -105,7 +104,7 @@ nb::object analytical(nb::handle output, nb::handle input) {
     const nb::object size = input.attr("numel")();
     nb::list columns;
     for (int64_t number = 0; number < count; ++number) {
-        nb::object one = numpy().attr("zeros")(count, output.attr("dtype").attr("numpy"));
+        nb::object one = numpy_attribute("zeros")(count, output.attr("dtype").attr("numpy"));
         one[number] = 1;
         nb::object gradient = nb::none();
         if (truth_of(nb::object(output.attr("requires_grad")))) {
@@ -115,15 +114,15 @@ nb::object analytical(nb::handle output, nb::handle input) {
                                                          nb::arg("retain_graph") = true,
                                                          nb::arg("allow_unused") = true))[0];
         }
-        columns.append(gradient.is_none() ? nb::object(numpy().attr("zeros")(size))
+        columns.append(gradient.is_none() ? nb::object(numpy_attribute("zeros")(size))
                                           : flat(values_of(gradient)));
     }
-    if (count == 0) return numpy().attr("empty")(nb::make_tuple(size, 0));
-    return numpy().attr("stack")(columns, 1);
+    if (count == 0) return numpy_attribute("empty")(nb::make_tuple(size, 0));
+    return numpy_attribute("stack")(columns, 1);
 }
 
 bool are_close(nb::handle a, nb::handle b, double rtol, double atol) {
-    return truth_of(nb::object(numpy().attr("allclose")(a, b, rtol, atol)));
+    return truth_of(nb::object(numpy_attribute("allclose")(a, b, rtol, atol)));
 }
 
 [[noreturn]] void refuse_gradient(const std::string& message) {
@@ -159,13 +158,14 @@ bool check_elements(nb::handle function, const nb::tuple& inputs, const std::vec
 
 // Any numbers will do; these are the same each time.
 nb::object any_numbers(nb::handle shape, nb::handle dtype, double start) {
-    const nb::object np = numpy();
-    const nb::object count = np.attr("arange")(nb::int_(nb::object(np.attr("prod")(shape))));
-    nb::object made = np.attr("cos")(count + nb::float_(start));
+    const nb::object count =
+        numpy_attribute("arange")(nb::int_(nb::object(numpy_attribute("prod")(shape))));
+    nb::object made = numpy_attribute("cos")(count + nb::float_(start));
     const std::string kind = nb::str(nb::object(dtype.attr("kind"))).c_str();
     if (kind == "c") {
         const nb::object unit = nb::steal(PyComplex_FromDoubles(0, 1));
-        made = made + unit * nb::object(np.attr("sin")(count * nb::float_(2) + nb::float_(start)));
+        made = made +
+               unit * nb::object(numpy_attribute("sin")(count * nb::float_(2) + nb::float_(start)));
     }
     return made.attr("reshape")(shape).attr("astype")(dtype);
 }
@@ -207,7 +207,7 @@ bool check_directions(nb::handle function, const nb::tuple& inputs,
         double slope = 0;
         const nb::object gradient = gradients.is_valid() ? nb::object(gradients[i]) : nb::none();
         if (!gradient.is_none()) {
-            const nb::object own = numpy().attr("conj")(values_of(gradient));
+            const nb::object own = numpy_attribute("conj")(values_of(gradient));
             slope = as_number(nb::object((own * direction).attr("real").attr("sum")()));
         }
         double sides[2];
@@ -248,12 +248,9 @@ nb::list flows_into_outputs(nb::handle function, const nb::tuple& inputs) {
     const eager::NoGrad scope;
     nb::list made;
     for (nb::handle y : outputs_of(function, inputs)) {
-        const int64_t count = integer_from(nb::object(y.attr("numel")()));
-        const nb::object numbers =
-            numpy().attr("cos")(numpy().attr("arange")(1, count + 1).attr("astype")("float64"));
-        const nb::object shaped = numbers.attr("reshape")(nb::tuple(nb::object(y.attr("shape"))));
         const nb::object dtype = y.attr("dtype").attr("numpy");
-        made.append(beside(nb::object(shaped.attr("astype")(dtype)), y).attr("requires_grad_")());
+        const nb::object flow = any_numbers(nb::tuple(nb::object(y.attr("shape"))), dtype, 1);
+        made.append(beside(flow, y).attr("requires_grad_")());
     }
     return made;
 }

@@ -1,6 +1,7 @@
 // Samples of composit.torch's data sets as batches: tensors are stacked, numbers become tensors,
 // structures are kept.
 #include "arguments.h"
+#include "arrays.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "flags.h"
@@ -20,11 +21,9 @@ nb::object function_named(const nb::dict& functions, const char* name) {
     return functions[nb::str(name)];
 }
 
-nb::object numpy_function(const char* name) { return nb::module_::import_("numpy").attr(name); }
+bool is_numpy_array(nb::handle value) { return nb::isinstance(value, numpy_attribute("ndarray")); }
 
-bool is_numpy_array(nb::handle value) { return nb::isinstance(value, numpy_function("ndarray")); }
-
-bool is_numpy_scalar(nb::handle value) { return nb::isinstance(value, numpy_function("generic")); }
+bool is_numpy_scalar(nb::handle value) { return nb::isinstance(value, numpy_attribute("generic")); }
 
 // Whether composit's tensors hold elements of the dtype.
 bool holds_numbers(nb::handle array) {
@@ -45,7 +44,7 @@ nb::object converted_sample(const nb::dict& functions, nb::handle data) {
     if (is_numpy_array(data) && holds_numbers(data))
         return function_named(functions, "from_numpy")(data);
     if (is_numpy_scalar(data) && holds_numbers(data))
-        return function_named(functions, "as_tensor")(numpy_function("asarray")(data));
+        return function_named(functions, "as_tensor")(numpy_attribute("asarray")(data));
     if (is_abstract(data, "Mapping")) {
         nb::dict made;
         for (nb::handle pair : nb::object(data.attr("items")()))
@@ -63,7 +62,7 @@ nb::object converted_sample(const nb::dict& functions, nb::handle data) {
 nb::object stacked(const nb::dict& functions, const nb::list& arrays) {
     nb::object whole;
     try {
-        whole = numpy_function("stack")(arrays);
+        whole = numpy_attribute("stack")(arrays);
     } catch (nb::python_error& error) {
         if (!error.matches(PyExc_ValueError)) throw;
         nb::set shapes;
@@ -103,7 +102,7 @@ nb::object collated(const nb::dict& functions, const nb::dict& dtypes, nb::handl
         user_check<TypeError>(holds_numbers(first), "default_collate: arrays of dtype ",
                               Said{nb::object(first.attr("dtype"))}, ".");
         nb::list arrays;
-        for (nb::handle each : batch) arrays.append(numpy_function("asarray")(each));
+        for (nb::handle each : batch) arrays.append(numpy_attribute("asarray")(each));
         return stacked(functions, arrays);
     }
     if (PyFloat_Check(first.ptr()))

@@ -10,6 +10,16 @@ import numpy as np
 from models import convnet, vit
 from models.weights import Weights
 
+XOR_INPUTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
+XOR_LABELS = np.array([1, 0, 0, 1])
+
+
+def xor_state() -> Weights:
+    """Random weights by xor_network's names."""
+    draw_from = np.random.default_rng(0)
+    shapes = {"0.weight": (8, 2), "0.bias": (8,), "2.weight": (2, 8), "2.bias": (2,)}
+    return {n: draw_from.uniform(-0.6, 0.6, s).astype("float32") for n, s in shapes.items()}
+
 
 def xor_network(t: Any) -> Any:
     """A network of 2, 8 and 2 neurons, composit.examples.xor's."""
