@@ -1,6 +1,9 @@
 // Constants whose memory others know.
 #include "composit/eager/exposing.h"
 
+#include "composit/ir/remote_memory.h"
+#include "composit/runtime/device.h"
+
 #include <cstring>
 #include <utility>
 
@@ -13,31 +16,55 @@ struct Exposed {
     void operator()(void*) const {}
 };
 
+Array shared_on_device(const Array& value) {
+    const auto memory = value.remote();
+    const auto device = runtime::device(memory->device());
+    return {value.dtype(), value.shape(),
+            runtime::shared_memory(device, memory->address(), memory->bytes(), memory)};
+}
+
 Array shared(const Array& value) {
+    if (value.is_remote()) return shared_on_device(value);
     void* const data = value.mutable_data();
     return {value.dtype(), value.shape(), std::shared_ptr<void>(data, Exposed{value.owner()}),
             data};
 }
 
+Array copied(const Array& value) {
+    if (value.is_remote()) {
+        const auto device = runtime::device(value.remote()->device());
+        Array copy = runtime::array_on(device, value.dtype(), value.shape());
+        device->copy(copy.remote()->address(), value.remote()->address(), value.bytes());
+        return copy;
+    }
+    Array copy(value.dtype(), value.shape());
+    if (value.bytes() > 0)
+        std::memcpy(copy.mutable_data(), value.data(), static_cast<size_t>(value.bytes()));
+    return copy;
+}
+
+// Which others were given, or gave themselves on a device, where all memory can be written.
+bool is_exposed(const Array& value) {
+    return value.is_remote() || std::get_deleter<Exposed>(value.owner()) != nullptr;
+}
+
 }  // namespace
 
 Array exposed(const Ref<Cell>& cell) {
-    if (cell->is_view() || cell->type().weak || !cell->lies_on_host()) return {};
+    if (cell->is_view() || cell->type().weak) return {};
     if (const Tensor held = cell->tensor(); held.node().reads_borrowed()) {
         if (!ir::is_constant(held.node())) return {};
         Array value = ir::constant_value(held.node());
-        return std::get_deleter<Exposed>(value.owner()) ? value : Array();
+        return is_exposed(value) ? value : Array();
     }
     Array value = look({cell->tensor()}, {})[0];
-    if (value.is_remote()) return {};
-    cell->replace(ir::constant(shared(value)));
+    if (!value.is_remote() && !cell->lies_on_host())
+        value = runtime::copied_to(runtime::device(ir::device_name(cell->device())), value);
+    const auto give = [&](const Array& memory) { cell->replace(ir::constant(shared(memory))); };
+    // Memory that nobody else holds by then is the cell's own.
+    give(value);
     constexpr int64_t own_uses = 2;  // here, and by what is shared
-    if (value.owner().use_count() > own_uses) {
-        Array copy(value.dtype(), value.shape());
-        if (value.bytes() > 0)
-            std::memcpy(copy.mutable_data(), value.data(), static_cast<size_t>(value.bytes()));
-        cell->replace(ir::constant(shared(copy)));
-    }
+    if (value.owner().use_count() > own_uses) give(copied(value));
     return ir::constant_value(cell->tensor().node());
 }
 

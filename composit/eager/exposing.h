@@ -10,8 +10,11 @@ namespace composit::eager {
 // the cell's own where nothing else holds it, else a copy; once it is shared, each call returns the
 // same. What the program writes into the cell goes to other memory, as ever.
 //
-// No array for a view, for values that lie on a device, and for memory that came from elsewhere,
-// which may be read-only: there is nothing to share.
+// Values on a device are shared there: reading them waits for all that was asked of the device.
+// Whoever gives an array away waits for the device's queue.
+//
+// No array for a view, and for host memory that came from elsewhere, which may be read-only: there
+// is nothing to share.
 Array exposed(const Ref<Cell>& cell);
 
 }  // namespace composit::eager

@@ -94,6 +94,7 @@ Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data, 
 
 Array::Array(DType dtype, Shape shape, std::shared_ptr<RemoteMemory> memory)
     : dtype_(dtype),
+      is_borrowed_(memory && memory->is_shared()),
       is_remote_(true),
       shape_(std::move(shape)),
       size_(element_count(shape_)),
@@ -109,7 +110,7 @@ const void* Array::copied_data() const {
 
 Array Array::on_host() const {
     if (!is_remote_) return *this;
-    const std::shared_ptr<void>& memory = remote()->on_host();
+    const std::shared_ptr<void> memory = remote()->on_host();
     return {dtype_, shape_, memory, memory.get(), false};
 }
 

@@ -30,7 +30,7 @@ class Array {
     Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data,
           bool is_borrowed = true);
 
-    // Elements that lie on a device, from the start of `memory` on.
+    // Elements that lie on a device, from the start of `memory` on. Borrowed where that is shared.
     Array(DType dtype, Shape shape, std::shared_ptr<RemoteMemory> memory);
 
     static Array zeros(DType dtype, Shape shape);
@@ -42,7 +42,8 @@ class Array {
     const Shape& shape() const { return shape_; }
     int64_t size() const { return size_; }  // elements
     int64_t bytes() const;
-    // In host memory; of an array on a device that is a copy, made at the first call.
+    // In host memory; of an array on a device that is a copy, made at the first call. Of memory
+    // that is shared it lives until the next call.
     const void* data() const { return is_remote_ ? copied_data() : data_; }
     template <class T>
     const T* data_as() const {

@@ -4,9 +4,9 @@
 
 namespace composit::ir {
 
-const std::shared_ptr<void>& RemoteMemory::on_host() const {
+std::shared_ptr<void> RemoteMemory::on_host() const {
     const std::lock_guard lock(mutex_);
-    if (!host_) {
+    if (!host_ || is_shared()) {
         std::shared_ptr<void> copy = allocate_aligned(bytes());
         if (bytes() > 0) copy_to_host(copy.get());
         host_ = std::move(copy);
@@ -16,7 +16,7 @@ const std::shared_ptr<void>& RemoteMemory::on_host() const {
 
 bool RemoteMemory::is_on_host() const {
     const std::lock_guard lock(mutex_);
-    return host_ != nullptr;
+    return host_ != nullptr && !is_shared();
 }
 
 }  // namespace composit::ir

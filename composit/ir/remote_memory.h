@@ -20,10 +20,14 @@ class RemoteMemory {
     virtual int64_t bytes() const = 0;
     virtual const std::string& device() const = 0;  // its name: "cuda:0"
 
+    // Others can write there, at any time.
+    virtual bool is_shared() const { return false; }
+
     // The bytes in host memory. The first call copies them, once the device has computed them; the
-    // copy lives as long as this block. Safe in any thread.
-    const std::shared_ptr<void>& on_host() const;
-    bool is_on_host() const;  // whether that copy is there
+    // copy lives as long as this block. Of memory that is shared, each call makes another copy.
+    // Safe in any thread.
+    std::shared_ptr<void> on_host() const;
+    bool is_on_host() const;  // whether the next call returns a copy that is there
 
   private:
     virtual void copy_to_host(void* memory) const = 0;

@@ -139,6 +139,51 @@ void DeviceMemory::copy_to_host(void* memory) const {
     device_->copy_to_host(memory, address_, bytes_);
 }
 
+namespace {
+
+class SharedMemory : public ir::RemoteMemory {
+  public:
+    SharedMemory(std::shared_ptr<Device> device, void* address, int64_t bytes,
+                 std::shared_ptr<const void> owner)
+        : device_(std::move(device)),
+          name_(device_->name()),
+          address_(address),
+          bytes_(bytes),
+          owner_(std::move(owner)) {}
+    ~SharedMemory() override {
+        try {
+            device_->wait_for_others();
+            device_->synchronise();
+        } catch (const Error&) {
+            // A device that has failed, or that belongs to another process: nothing runs there.
+        }
+    }
+
+    void* address() const override { return address_; }
+    int64_t bytes() const override { return bytes_; }
+    const std::string& device() const override { return name_; }
+    bool is_shared() const override { return true; }
+
+  private:
+    void copy_to_host(void* memory) const override {
+        device_->wait_for_others();
+        device_->copy_to_host(memory, address_, bytes_);
+    }
+
+    std::shared_ptr<Device> device_;
+    std::string name_;
+    void* address_;
+    int64_t bytes_;
+    std::shared_ptr<const void> owner_;
+};
+
+}  // namespace
+
+std::shared_ptr<ir::RemoteMemory> shared_memory(std::shared_ptr<Device> device, void* address,
+                                                int64_t bytes, std::shared_ptr<const void> owner) {
+    return std::make_shared<SharedMemory>(std::move(device), address, bytes, std::move(owner));
+}
+
 MemoryFigures memory_figures(const std::string& device) { return pool_of(device).figures(); }
 void give_back_kept_memory(const std::string& name) {
     pool_of(name).give_back(*runtime::device(name));
@@ -149,6 +194,9 @@ namespace {
 
 std::shared_ptr<ir::RemoteMemory> memory_on(const std::shared_ptr<Device>& device,
                                             const ir::ConstantArray& constant) {
+    if (const auto remote = constant.remote();
+        remote && remote->is_shared() && remote->device() == device->name())
+        device->wait_for_others();
     return constant.on_device(device->name(), [&](const void* row_major) {
         auto made = DeviceMemory::allocate(device, constant.bytes(), "constant");
         if (constant.bytes() > 0)
@@ -175,10 +223,15 @@ ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::S
 }
 
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array) {
-    if (array.is_remote() && array.remote()->device() == device->name()) return array;
+    const bool is_there = array.is_remote() && array.remote()->device() == device->name();
+    if (is_there && !array.is_borrowed()) return array;
     ir::Array copy = array_on(device, array.dtype(), array.shape());
-    if (array.bytes() > 0)
-        device->copy_from_host(copy.remote()->address(), array.data(), array.bytes());
+    if (is_there) device->wait_for_others();
+    if (array.bytes() == 0) return copy;
+    if (is_there)
+        device->copy(copy.remote()->address(), array.remote()->address(), array.bytes());
+    else
+        device->copy_from_host(copy.remote()->address(), array.on_host().data(), array.bytes());
     return copy;
 }
 

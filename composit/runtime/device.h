@@ -52,8 +52,8 @@ class Device {
 
     virtual std::shared_ptr<Event> record() = 0;  // an event behind everything asked for
     virtual void synchronise() = 0;               // waits for everything asked for
-    // Waits for what other libraries of the process asked the device for, where they can share it:
-    // before memory of theirs is read.
+    // Waits for everything that other libraries of the process asked the device for, too, where
+    // they can share it: before memory is read that they can write.
     virtual void wait_for_others() {}
 };
 
@@ -96,9 +96,16 @@ std::shared_ptr<const void> address_on(const std::shared_ptr<Device>& device,
                                        const ir::ConstantArray& constant);
 // The same as an array.
 ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArray& constant);
-// An array of uninitialised memory of the device; a copy of `array` there.
+// An array of uninitialised memory of the device; a copy of `array` there, or itself where it lies
+// there in memory that nobody writes.
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);
+
+// Memory of the device that others read and write, too: another library's, or memory of an array
+// that was given to one. `owner` keeps it alive, and goes when this does, after all work that was
+// asked for by then.
+std::shared_ptr<ir::RemoteMemory> shared_memory(std::shared_ptr<Device> device, void* address,
+                                                int64_t bytes, std::shared_ptr<const void> owner);
 
 // The names of the devices among the back ends that are registered, or were opened.
 std::vector<std::string> device_names();

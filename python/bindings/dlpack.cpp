@@ -1,18 +1,24 @@
-// DLPack and __cuda_array_interface__: values that lie on a CUDA device, given to other libraries
-// there and taken from them.
+// DLPack and __cuda_array_interface__: memory of a CUDA device, shared with other libraries.
 #include "arrays.h"
 #include "bindings.h"
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
+#include "composit/eager/exposing.h"
+#include "composit/ir/remote_memory.h"
 #include "composit/runtime/backend.h"
 #include "composit/runtime/device.h"
 #include "dlpack_types.h"
+#include "evaluated.h"
 #include "interpreter_lock.h"
 #include "location.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
 
 namespace composit::python {
 namespace {
@@ -35,20 +41,28 @@ DType dtype_of(const nb::dlpack::dtype& given) {
                     static_cast<int>(given.bits), " bits. A dtype of composit is required.");
 }
 
-// The values in memory of the device that nobody else has, computed.
-ir::Array exported(const Tensor& x) {
-    const Released released;
-    const ir::Array value = eager::look({x}, {})[0];
-    const std::string name = value.is_remote() ? value.remote()->device() : "cpu";
+// Where a tensor's values lie, computed: memory that the tensor shares from now on, or a copy.
+ir::Array exported(const LazyTensor& self, bool is_copied) {
+    const std::string name = ir::device_name(self.tensor().node().device());
     user_check<TypeError>(cuda_number(name) >= 0, "__dlpack__: the tensor lies on ", name,
                           ", whose memory other libraries do not reach. Take it to the cpu with "
                           ".to(\"cpu\").");
+    check_not_differentiated(self);
+    const bool can_share = !is_copied && !self.is_read_only && !is_scalar(nb::handle(self.self));
+    const Released released;
     const auto device = runtime::device(name);
-    ir::Array copy = runtime::array_on(device, value.dtype(), value.shape());
-    if (value.bytes() > 0)
-        device->copy(copy.remote()->address(), value.remote()->address(), value.bytes());
+    ir::Array given;
+    if (can_share) given = eager::exposed(self.cell());
+    if (!given) {
+        const ir::Array value = eager::look({self.tensor()}, {})[0];
+        given = runtime::copied_to(device, value);
+        if (value.is_remote() && given.remote() == value.remote()) {
+            given = runtime::array_on(device, value.dtype(), value.shape());
+            device->copy(given.remote()->address(), value.remote()->address(), value.bytes());
+        }
+    }
     device->synchronise();  // the others' queues know nothing of this one
-    return copy;
+    return given;
 }
 
 nb::object as_ndarray(const ir::Array& array) {
@@ -57,10 +71,11 @@ nb::object as_ndarray(const ir::Array& array) {
     const nb::capsule keeper(owner.get(),
                              [](void* held) noexcept { delete static_cast<ir::Array*>(held); });
     owner.release();
-    return nb::cast(nb::ndarray<>(array.remote()->address(), shape.size(), shape.data(), keeper,
-                                  nullptr, dlpack_dtype(array.dtype()), cuda_type,
-                                  cuda_number(array.remote()->device())),
-                    nb::rv_policy::reference);
+    return nb::cast(
+        nb::ndarray<nb::array_api>(array.remote()->address(), shape.size(), shape.data(), keeper,
+                                   nullptr, dlpack_dtype(array.dtype()), cuda_type,
+                                   cuda_number(array.remote()->device())),
+        nb::rv_policy::reference);
 }
 
 std::string type_text(DType dtype) {
@@ -74,30 +89,63 @@ std::string type_text(DType dtype) {
     return (code == nb::dlpack::dtype_code::Int ? "<i" : "<u") + size;
 }
 
-// A copy, on its device, of an array of another library that lies there, in row-major order.
-nb::object imported(nb::handle object, const std::string& name) {
-    const auto given = nb::cast<nb::ndarray<nb::ro, nb::c_contig>>(object);
+bool is_row_major(const nb::ndarray<nb::ro>& array) {
+    int64_t expected = 1;
+    for (size_t d = array.ndim(); d-- > 0;) {
+        if (array.shape(d) > 1 && array.stride(d) != expected) return false;
+        expected *= static_cast<int64_t>(array.shape(d));
+    }
+    return true;
+}
+
+// The array of another library, on its device: in its memory where that is row-major, unless a copy
+// is wanted, else in a copy.
+nb::object imported(nb::handle object, std::optional<bool> copy, const std::string& name) {
+    auto given = nb::cast<nb::ndarray<nb::ro>>(object);
+    internal_check(given.device_type() == cuda_type, "from_dlpack: an array of device type ",
+                   given.device_type(), " was taken for one on a CUDA device");
+    const bool is_shared = !copy.value_or(false) && is_row_major(given);
+    user_check(is_shared || copy.value_or(true),
+               "from_dlpack: Unable to avoid copy of an array that is not row-major. copy is "
+               "False.");
+    if (!is_row_major(given))
+        given = nb::ndarray<nb::ro>(nb::cast<nb::ndarray<nb::ro, nb::c_contig>>(object));
     const auto device = runtime::device("cuda:" + std::to_string(given.device_id()));
     ir::Shape shape;
     for (size_t d = 0; d < given.ndim(); ++d) shape.push_back(static_cast<int64_t>(given.shape(d)));
-    ir::Array copy = runtime::array_on(device, dtype_of(given.dtype()), std::move(shape));
+    const DType dtype = dtype_of(given.dtype());
+    const int64_t bytes = ir::element_count(shape) * ir::size_of(dtype);
+    void* const address = const_cast<void*>(given.data());
+    if (is_shared && bytes > 0) {
+        // The last owner may end on any thread.
+        const auto release = [](const nb::ndarray<nb::ro>* held) {
+            const Acquired acquired;
+            delete held;
+        };
+        const std::shared_ptr<const void> owner(new nb::ndarray<nb::ro>(given), release);
+        return wrap_array(ir::constant(
+            {dtype, std::move(shape), runtime::shared_memory(device, address, bytes, owner)},
+            name));
+    }
+    ir::Array made = runtime::array_on(device, dtype, std::move(shape));
     device->wait_for_others();
-    if (copy.bytes() > 0) device->copy(copy.remote()->address(), given.data(), copy.bytes());
+    device->copy(made.remote()->address(), address, bytes);
     device->synchronise();  // before the other library's memory is used again
-    return wrap_array(ir::constant(std::move(copy), name));
+    return wrap_array(ir::constant(std::move(made), name));
 }
 
 }  // namespace
 
 void bind_dlpack(nb::module_& module) {
     module.def(
-        "exported_to_cuda", [](const Tensor& x) { return as_ndarray(exported(x)); },
-        nb::call_guard<Located>(),
+        "exported_to_cuda",
+        [](const LazyTensor& x, bool copy) { return as_ndarray(exported(x, copy)); }, nb::arg("x"),
+        nb::arg("copy") = false, nb::call_guard<Located>(),
         "The values, on their CUDA device, as an object with __dlpack__.");
     module.def(
         "cuda_array_interface",
-        [](const Tensor& x) {
-            const ir::Array array = exported(x);
+        [](const LazyTensor& x) {
+            const ir::Array array = exported(x, false);
             nb::dict result;
             result["shape"] = tuple_from(array.shape());
             result["typestr"] = type_text(array.dtype());
@@ -109,8 +157,9 @@ void bind_dlpack(nb::module_& module) {
             return nb::make_tuple(result, as_ndarray(array));
         },
         nb::call_guard<Located>(), "The dictionary, and what keeps its memory alive.");
-    module.def("imported_from_cuda", imported, nb::arg("array"), nb::arg("name") = "",
-               nb::call_guard<Located>(), "A tensor of a CUDA array's values, on its device.");
+    module.def("imported_from_cuda", imported, nb::arg("array"), nb::arg("copy").none(),
+               nb::arg("name") = "", nb::call_guard<Located>(),
+               "A tensor of a CUDA array, on its device, in its memory where that can be.");
     module.def(
         "cuda_number",
         [](const Tensor& x) { return cuda_number(ir::device_name(x.node().device())); },

@@ -10,5 +10,7 @@ namespace composit::python {
 nb::object known_values(const LazyTensor& tensor);
 // As known_values, or by a look.
 nb::object evaluated(const LazyTensor& tensor, const execute::Options& options = {});
+// TypeError where values leave the graph of a tensor that is differentiated.
+void check_not_differentiated(const LazyTensor& self);
 
 }  // namespace composit::python

@@ -7,6 +7,7 @@
 #include "composit/eager/as_strided.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
+#include "composit/ir/remote_memory.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/complex_parts.h"
@@ -126,9 +127,11 @@ std::optional<Occupied> occupied(nb::handle x) {
     if (is_tensor(x)) {
         const Cell& cell = *content_of<LazyTensor>(x).cell();
         const ir::Node& root = cell.root()->tensor().node();
-        const bool is_borrowed = ir::is_constant(root) && ir::constant_value(root).is_borrowed();
-        const auto begin =
-            is_borrowed ? reinterpret_cast<uintptr_t>(ir::constant_value(root).data()) : 0;
+        const ir::Array held = ir::is_constant(root) ? ir::constant_value(root) : ir::Array();
+        const bool is_borrowed = held.is_borrowed();
+        const auto begin = reinterpret_cast<uintptr_t>(!is_borrowed       ? nullptr
+                                                       : held.is_remote() ? held.remote()->address()
+                                                                          : held.data());
         if (!is_borrowed) found.owner = reinterpret_cast<uintptr_t>(cell.root());
         found.width = static_cast<int64_t>(ir::size_of(content_of<LazyTensor>(x).type().dtype));
         const ir::Array places = execute::evaluate(std::vector<Tensor>{cell.places()})[0];

@@ -149,14 +149,6 @@ bool is_differentiated(const LazyTensor& self) {
     return ir::DifferentiationScope::is_open() && ir::DifferentiationScope::reaches(self.tensor());
 }
 
-void check_not_differentiated(const LazyTensor& self) {
-    user_check<TypeError>(
-        !is_differentiated(self),
-        "an array of a tensor's values would be a constant, through which no gradient goes, and "
-        "the tensor depends on what is differentiated. Use composit's functions, or "
-        "composit.nn.stop_gradient(x) where no gradient is wanted.");
-}
-
 // The values for who computes with them outside of the graph.
 nb::object taken_out(const LazyTensor& self) {
     check_not_differentiated(self);
@@ -167,7 +159,7 @@ nb::object taken_out(const LazyTensor& self) {
 nb::object exposed(const LazyTensor& self) {
     check_not_differentiated(self);
     ir::Array shared;
-    if (!self.is_read_only && !is_scalar(nb::handle(self.self))) {
+    if (!self.is_read_only && !is_scalar(nb::handle(self.self)) && self.cell()->lies_on_host()) {
         const Released released;
         shared = eager::exposed(self.cell());
     }
@@ -195,6 +187,14 @@ bool is_array_of_integers(nb::handle key) {
 }
 
 }  // namespace
+
+void check_not_differentiated(const LazyTensor& self) {
+    user_check<TypeError>(
+        !is_differentiated(self),
+        "an array of a tensor's values would be a constant, through which no gradient goes, and "
+        "the tensor depends on what is differentiated. Use composit's functions, or "
+        "composit.nn.stop_gradient(x) where no gradient is wanted.");
+}
 
 void bind_tensor(nb::module_& module) {
     nb::class_<LazyTensor> type(module, "LazyTensor", nb::is_weak_referenceable(),

@@ -280,16 +280,16 @@ def _flags(self: LazyTensor) -> Flags:
 
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
-    """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, in memory
-    of their own, or in host memory for `dl_device=(1, 0)` and all other tensors. Host memory is the
-    tensor's: what is written there is read by what is computed of the tensor later. It is a copy
-    for copy=True, of views, of numbers, of what cannot be written, and of values on devices."""
+    """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, or in host
+    memory for `dl_device=(1, 0)` and all other tensors. The memory is the tensor's: what is written
+    there is read by what is computed of the tensor later. It is a copy for copy=True, of views, of
+    numbers, of what cannot be written, and of values on other devices than the capsule's."""
     wanted = options.get("dl_device")
     if _core.cuda_number(self) < 0 or (wanted is not None and wanted[0] == 1):
         array: Any = self.taken_out() if options.get("copy") else self.exposed()
         return array.__dlpack__(**options)
-    options = {key: options[key] for key in ("max_version",) if key in options}
-    return _core.exported_to_cuda(self).__dlpack__(**options)
+    versions = {key: options[key] for key in ("max_version",) if key in options}
+    return _core.exported_to_cuda(self, bool(options.get("copy"))).__dlpack__(**versions)
 
 
 def _dlpack_device(self: LazyTensor) -> tuple[int, int]:
@@ -299,18 +299,20 @@ def _dlpack_device(self: LazyTensor) -> tuple[int, int]:
 
 
 def _cuda_array_interface(self: LazyTensor) -> dict[str, Any]:
-    """Where the values lie on a CUDA device, in memory of their own that lives as long as self."""
+    """Where the values lie on a CUDA device: memory that the tensor shares, as by __dlpack__."""
     if _core.cuda_number(self) < 0:
         raise AttributeError(
             with_location(f"__cuda_array_interface__: the tensor lies on {self.device}.")
         )
     interface, keeper = _core.cuda_array_interface(self)
-    _exported[self] = keeper
+    number = id(self)
+    _exported[number] = keeper, weakref.ref(self, lambda _: _exported.pop(number, None))
     return interface
 
 
-# The memory that was handed out last for each tensor.
-_exported: weakref.WeakKeyDictionary[LazyTensor, Any] = weakref.WeakKeyDictionary()
+# The memory that was handed out last for each tensor that lives, by its id: tensors are compared
+# by their values.
+_exported: dict[int, tuple[Any, Any]] = {}
 
 
 def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:

@@ -13,6 +13,8 @@ from fuzz.batches import (
 )  # fmt: skip
 from fuzz.shrink import reproduction, shrunk
 
+import composit
+
 # Nodes and graphs of a batch. The compiler takes most of the time, so these are few.
 NODES, INTERPRETED, ALL_WAYS, ON_DEVICE = 200, 100, 6, 10
 
@@ -65,17 +67,18 @@ def _small(found, folder):
     return shrunk(found.graph, found.output, lambda graph: differs(graph, run))
 
 
-def test_random_graphs_on_opencl(tmp_path, capsys):
-    """A batch of COMPOSIT_FUZZ_NODES nodes, a few graphs a program, since drivers take a tenth of
-    a second to build a node's kernels: with the graph whole there, and with each kernel either
-    there or on the interpreter."""
+def test_random_graphs_on_a_device(request, tmp_path, capsys):
+    """A batch of COMPOSIT_FUZZ_NODES nodes on OpenCL, or what --device names. A few graphs a
+    program, since drivers take a tenth of a second to build a node's kernels: with the graph whole
+    there, and with each kernel either there or on the interpreter."""
+    device = composit.devices.full_name(request.config.getoption("--device") or "opencl")
     nodes = int(os.environ.get("COMPOSIT_FUZZ_NODES", "20000"))
     number = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
     report = Report()
     while report.nodes < nodes:
         folder = tmp_path / str(number)
         folder.mkdir()
-        report.add(run_on_devices(draw_graphs(ON_DEVICE, NODES, number), folder, "opencl:0"))
+        report.add(run_on_devices(draw_graphs(ON_DEVICE, NODES, number), folder, device))
         with capsys.disabled():
             print(f"\nfuzz: {number}: {report}", flush=True)
         assert not report.differences, [

@@ -41,6 +41,7 @@ struct LoadedDriver {
         COMPOSIT_FIND(cuDevicePrimaryCtxRetain);
         COMPOSIT_FIND(cuCtxPushCurrent_v2);
         COMPOSIT_FIND(cuCtxPopCurrent_v2);
+        COMPOSIT_FIND(cuCtxSynchronize);
         COMPOSIT_FIND(cuMemGetInfo_v2);
         COMPOSIT_FIND(cuMemAlloc_v2);
         COMPOSIT_FIND(cuMemFree_v2);

@@ -57,6 +57,7 @@ struct Api {
     Status (*cuDevicePrimaryCtxRetain)(ContextId*, DeviceId);
     Status (*cuCtxPushCurrent_v2)(ContextId);
     Status (*cuCtxPopCurrent_v2)(ContextId*);
+    Status (*cuCtxSynchronize)();
     Status (*cuMemGetInfo_v2)(size_t* free, size_t* total);
     Status (*cuMemAlloc_v2)(Pointer*, size_t);
     Status (*cuMemFree_v2)(Pointer);

@@ -167,7 +167,7 @@ void CudaMachine::copy_from_host(void* to, const void* from, int64_t bytes) {
 
 void CudaMachine::wait_for_others() {
     const Current current(*this);
-    check("cuStreamSynchronize", api_.cuStreamSynchronize(nullptr));
+    check("cuCtxSynchronize", api_.cuCtxSynchronize());
 }
 
 void CudaMachine::copy_to_host(void* to, const void* from, int64_t bytes) {

@@ -39,7 +39,7 @@ class CudaMachine : public simt::Machine {
     void fill_with_zeros(void* to, int64_t bytes) override;
     std::shared_ptr<runtime::Event> record() override;
     void synchronise() override;
-    void wait_for_others() override;  // for the default stream
+    void wait_for_others() override;  // for all streams of the context
 
     const simt::Dialect& dialect() const override;
     std::shared_ptr<simt::Code> build(const std::string& text,

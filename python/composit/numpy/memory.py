@@ -69,18 +69,13 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Laz
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> LazyTensor:
     """A tensor in the memory of another library's array (row-major; else, or for copy=True, of a
-    copy): what is written there before an evaluation is read by it. An array on a CUDA device is
-    copied there."""
+    copy), on the CPU or a CUDA device: what is written there before an evaluation is read by it."""
     there = "cpu" if device is None else devices.full_name(device)
     if isinstance(x, LazyTensor):
         x = x if device is None else devices.moved(x, there)
         return x.copied() if copy else x
     if hasattr(x, "__dlpack_device__") and next(iter(x.__dlpack_device__())) == 2:
-        if copy is False:
-            raise value_error(
-                "from_dlpack: Unable to avoid copy of memory on a CUDA device. copy is False."
-            )
-        made = _core.imported_from_cuda(x)
+        made = _core.imported_from_cuda(x, copy)
         return made if device is None else devices.moved(made, there)
     array = _asked("from_dlpack", x, device="cpu", copy=copy)
     made = asarray(array, copy=False if array.flags.c_contiguous else None)

@@ -18,6 +18,7 @@ from composit._core import (
     runtime_error,
     type_error,
     value_error,
+    with_location,
 )
 from composit.torch import backward as _backward
 from composit.torch import calling, dtypes, materializing, places, steps, writing
@@ -297,10 +298,17 @@ class Tensor(Located):
         return calling.functions["from_numpy"](values)
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.numpy().__dlpack__(**options)
+        if is_recorded(self):
+            raise BufferError(
+                with_location("Can't export tensors that require gradient, use tensor.detach()")
+            )
+        if self.device.type != "cuda":
+            return self.numpy().__dlpack__(**options)
+        materializing.materialize(self)
+        return self._lazy.__dlpack__(**{**options, "copy": True})
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return (2, self.device.index) if self.device.type == "cuda" else (1, 0)
 
     def tolist(self) -> Any:
         """The values as lists of numbers."""

@@ -1,5 +1,5 @@
 // The CUDA machine over a driver that is a fake (tests/cpp/fake_cuda): which calls it makes, in
-// which context, and what it says of faults. Kernels run on a GPU alone: conformance tests them.
+// which context, and what it says of faults.
 #include "composit/backends/cuda/devices.h"
 #include "composit/base/error.h"
 #include "composit/version.h"
@@ -24,7 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* store_text = "extern \"C\" __global__ void store_number(…)\n";
+constexpr const char* store_text =
+    "extern \"C\" __global__ void store_number(long long* place, const long long number) {\n"
+    "    *place = number;\n"
+    "}\n";
 
 // The fake's functions; the same copy of the library that the machine loads.
 struct Fake {
@@ -104,7 +107,7 @@ TEST_F(CudaMachine, SaysWhatItIsAndOpensAtTheFirstUse) {
     EXPECT_EQ(opened_.why_no_more, "");
     EXPECT_EQ(machine(1).name(), "cuda:1");
     EXPECT_EQ(machine().description(),
-              "Imagined GPU, compute capability 9.0, driver for CUDA 13.0, NVRTC 13.2");
+              "Imagined GPU, compute capability 9.0, driver for CUDA 13.0, NVRTC 13.99");
     EXPECT_EQ(machine().memory_bytes(), 1 << 30);
     EXPECT_EQ(calls(), Lines{});
     EXPECT_EQ(machine().free_bytes(), 1 << 29);
@@ -175,7 +178,9 @@ TEST_F(CudaMachine, CopiesAndFillsOnTheDevice) {
 TEST_F(CudaMachine, EventsHaveTimesAndEnd) {
     const int events = *fake().number("events");
     {
+        *fake().number("ticks") = 1;
         const auto first = machine().record(), second = machine().record();
+        *fake().number("ticks") = 0;
         EXPECT_DOUBLE_EQ(second->seconds_since(*first), 0.0025);
         *fake().number("busy") = 1;
         EXPECT_FALSE(second->is_done());
@@ -231,16 +236,17 @@ TEST_F(CudaMachine, CompiledCodeIsKeptAndLoadedAgain) {
 }
 
 TEST_F(CudaMachine, TheCompilersLogIsInTheError) {
-    const std::string said =
-        error_of<NotSupported>([&] { machine().build("#error no\n", cache()); });
+    std::string text;
+    for (int line = 1; line <= 50; ++line) text += "#error no\n";
+    const std::string said = error_of<NotSupported>([&] { machine().build(text, cache()); });
     EXPECT_TRUE(said.starts_with("cuda:0: ")) << said;
-    EXPECT_NE(said.find("composit.cu(10): error"), std::string::npos) << said;
-    EXPECT_EQ(said.find("composit.cu(40): error"), std::string::npos) << said;
+    EXPECT_NE(said.find("composit.cu:2:2: error"), std::string::npos) << said;
+    EXPECT_EQ(said.find("composit.cu:40:2: error"), std::string::npos) << said;
     const size_t begin = said.find(folder_.string());
     ASSERT_NE(begin, std::string::npos) << said;
     std::ifstream in(said.substr(begin, said.find(".failed") + 7 - begin));
     const std::string kept{std::istreambuf_iterator<char>(in), {}};
-    EXPECT_NE(kept.find("composit.cu(50): error"), std::string::npos);
+    EXPECT_NE(kept.find("composit.cu:50:2: error"), std::string::npos);
     EXPECT_NE(kept.find("#error no"), std::string::npos);
 }
 
@@ -252,7 +258,7 @@ TEST_F(CudaMachine, ANewerGpuGetsPtxAndAnOlderOneIsRefused) {
     EXPECT_NE(code->build_command().find("=compute_90 "), std::string::npos);
     const std::string older = reason_with("capability", 61);
     EXPECT_EQ(older.find("cuda:0 cannot be used: Imagined GPU has compute capability 6.1, for "
-                         "which NVRTC 13.2 does not compile; cuda:1 cannot be used"),
+                         "which NVRTC 13.99 does not compile; cuda:1 cannot be used"),
               0u)
         << older;
 }
@@ -282,7 +288,7 @@ TEST_F(CudaMachine, SaysWhyThereIsNoDevice) {
     EXPECT_EQ(reason_with("driver", 11080),
               "the driver is one for CUDA 11.8. An NVIDIA driver for CUDA 12.0 or later (525 or "
               "later) is required");
-    EXPECT_NE(reason_with("driver", 12040).find("NVRTC 13.2 ("), std::string::npos);
+    EXPECT_NE(reason_with("driver", 12040).find("NVRTC 13.99 ("), std::string::npos);
     EXPECT_NE(reason_with("nvrtc_major", 11).find("One of version 12 to 13 is required"),
               std::string::npos);
     const auto no_compiler = cuda::open_devices({COMPOSIT_FAKE_CUDA, {"/none/libnvrtc.so.13"}});

@@ -1,12 +1,17 @@
 // A library with the functions of CUDA's driver and of NVRTC that composit calls, on the host, so
-// that the calls are tested where there is no GPU. Kernels are not run, but for "store_number",
-// which writes its number to its address. Whoever loads it steers it by the functions fake_….
+// that calls and kernels are tested where there is no GPU. Kernels run before a launch returns
+// (kernels.h). Whoever loads it steers it by the functions fake_….
+#include "kernels.h"
+
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,7 +20,8 @@ namespace {
 
 using Status = int;
 constexpr Status success = 0, invalid_value = 1, out_of_memory = 2, no_device = 100,
-                 invalid_image = 200, invalid_context = 201, not_found = 500, not_ready = 600;
+                 invalid_image = 200, invalid_context = 201, not_found = 500, not_ready = 600,
+                 compilation_failed = 6;  // the last of NVRTC's
 
 struct State {
     std::mutex mutex;
@@ -24,7 +30,7 @@ struct State {
     std::map<std::string, int> numbers{{"devices", 2},      {"driver", 13000}, {"nvrtc_major", 13},
                                        {"capability", 90},  {"retained", 0},   {"busy", 0},
                                        {"blocks", 0},       {"modules", 0},    {"events", 0},
-                                       {"compilations", 0}, {"oldest", 75}};
+                                       {"compilations", 0}, {"oldest", 75},    {"ticks", 0}};
 };
 
 State& state() {
@@ -44,9 +50,6 @@ Status enter(const char* call, const std::string& detail = "", bool needs_contex
 
 int& number(const char* name) { return state().numbers.at(name); }
 
-struct Module {
-    std::string code;
-};
 struct Event {
     double time;
 };
@@ -105,6 +108,10 @@ Status cuCtxPopCurrent_v2(void** context) {
     if (contexts.empty()) return invalid_context;
     *context = contexts.back();
     contexts.pop_back();
+    return success;
+}
+Status cuCtxSynchronize() {
+    ENTER(__func__);
     return success;
 }
 Status cuMemGetInfo_v2(size_t* free, size_t* total) {
@@ -167,8 +174,12 @@ Status cuEventCreate(void** event, unsigned flags) {
 }
 Status cuEventRecord(void* event, void*) {
     ENTER(__func__);
-    static double clock = 0;
-    static_cast<Event*>(event)->time = clock += 2.5;
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    static double ticks = 0;
+    static_cast<Event*>(event)->time =
+        number("ticks") != 0
+            ? ticks += 2.5
+            : Milliseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
     return success;
 }
 Status cuEventQuery(void*) {
@@ -192,35 +203,43 @@ Status cuEventDestroy_v2(void* event) {
 Status cuModuleLoadData(void** module, const void* image) {
     ENTER(__func__);
     const char* const code = static_cast<const char*>(image);
-    if (std::strncmp(code, "CUBIN ", 6) != 0 && std::strncmp(code, "PTX ", 4) != 0)
+    const size_t start = std::strncmp(code, "CUBIN ", 6) == 0 ? 6
+                         : std::strncmp(code, "PTX ", 4) == 0 ? 4
+                                                              : 0;
+    try {
+        if (start > 0) *module = new fake_cuda::Module(code + start);
+    } catch (const std::runtime_error&) {
         return invalid_image;
+    }
+    if (start == 0) return invalid_image;
     ++number("modules");
-    return *module = new Module{code}, success;
+    return success;
 }
 Status cuModuleUnload(void* module) {
     ENTER(__func__);
     --number("modules");
-    return delete static_cast<Module*>(module), success;
+    return delete static_cast<fake_cuda::Module*>(module), success;
 }
 Status cuModuleGetFunction(void** function, void* module, const char* name) {
     ENTER(__func__, std::string(" ") + name);
-    if (static_cast<Module*>(module)->code.find(name) == std::string::npos) return not_found;
-    return *function = new std::string(name), success;  // functions live as long as the process
+    const fake_cuda::Function* const found = static_cast<fake_cuda::Module*>(module)->find(name);
+    if (found == nullptr) return not_found;
+    return *function = const_cast<fake_cuda::Function*>(found), success;
 }
 Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                       unsigned by, unsigned bz, unsigned shared, void* stream, void** parameters,
                       void** extra) {
-    const std::string& name = *static_cast<std::string*>(function);
-    std::string detail = " " + name;
+    const auto& kernel = *static_cast<const fake_cuda::Function*>(function);
+    std::string detail = " " + kernel.name;
     for (const unsigned size : {gx, gy, gz, bx, by, bz, shared})
         detail += " " + std::to_string(size);
     ENTER(__func__, detail);
     if (gx == 0 || gy == 0 || bx == 0 || bx > 1024 || stream == nullptr || extra != nullptr)
         return invalid_value;
-    if (name == "store_number")
-        *reinterpret_cast<int64_t*>(*static_cast<uint64_t*>(parameters[0])) =
-            *static_cast<int64_t*>(parameters[1]);
-    return success;
+    std::vector<uint64_t> values;
+    for (size_t k = 0; k < kernel.parameters; ++k)
+        values.push_back(*static_cast<const uint64_t*>(parameters[k]));
+    return fake_cuda::run(kernel, {gx, gy}, bx, values), success;
 }
 Status cuGetErrorName(Status status, const char** name) {
     *name = status == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY"
@@ -234,7 +253,7 @@ Status cuGetErrorString(Status, const char** words) { return *words = "in words"
 
 // ----- NVRTC
 Status nvrtcVersion(int* major, int* minor) {
-    return *major = number("nvrtc_major"), *minor = 2, success;
+    return *major = number("nvrtc_major"), *minor = 99, success;
 }
 const char* nvrtcGetErrorString(int) { return "NVRTC_ERROR_COMPILATION"; }
 Status nvrtcGetNumSupportedArchs(int* count) { return *count = 3, success; }
@@ -246,17 +265,13 @@ Status nvrtcCreateProgram(void** program, const char* text, const char*, int hea
     if (headers != 0) return invalid_value;
     return *program = new Program{text, "", ""}, success;
 }
-Status nvrtcCompileProgram(void* program, int count, const char* const* options) {
+Status nvrtcCompileProgram(void* program, int, const char* const*) {
     Program& compiled = *static_cast<Program*>(program);
     ++number("compilations");
-    std::string words;
-    for (int k = 0; k < count; ++k) words += std::string(options[k]) + " ";
-    if (compiled.text.find("#error") != std::string::npos) {
-        for (int line = 1; line <= 50; ++line)
-            compiled.log += "composit.cu(" + std::to_string(line) + "): error\n";
-        return 6;
-    }
-    compiled.code = words + compiled.text;
+    fake_cuda::Compiled made = fake_cuda::compile(compiled.text);
+    compiled.log = made.log;
+    if (!made.is_done) return compilation_failed;
+    compiled.code = std::move(made.code);
     return success;
 }
 Status nvrtcDestroyProgram(void** program) {
@@ -273,13 +288,15 @@ Status nvrtcGetCUBINSize(void* program, size_t* bytes) {
     return *bytes = 6 + static_cast<Program*>(program)->code.size() + 1, success;
 }
 Status nvrtcGetCUBIN(void* program, char* code) {
-    return std::strcpy(code, ("CUBIN " + static_cast<Program*>(program)->code).c_str()), success;
+    const std::string whole = "CUBIN " + static_cast<Program*>(program)->code;
+    return std::memcpy(code, whole.c_str(), whole.size() + 1), success;
 }
 Status nvrtcGetPTXSize(void* program, size_t* bytes) {
     return *bytes = 4 + static_cast<Program*>(program)->code.size() + 1, success;
 }
 Status nvrtcGetPTX(void* program, char* code) {
-    return std::strcpy(code, ("PTX " + static_cast<Program*>(program)->code).c_str()), success;
+    const std::string whole = "PTX " + static_cast<Program*>(program)->code;
+    return std::memcpy(code, whole.c_str(), whole.size() + 1), success;
 }
 
 }  // extern "C"

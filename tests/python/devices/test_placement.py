@@ -143,7 +143,8 @@ def test_the_timeline_says_what_ran_where(apart, opencl):
     assert sorted(timeline.devices) == [apart, "cpu", opencl]
     events = json.loads(timeline.trace)["traceEvents"]
     assert len(events) == len(timeline.steps) + len(timeline.devices)
-    assert "contract_2 to tanh_add" in str(timeline) and f"{opencl}  busy for" in str(timeline)
+    assert "contract_2 to tanh_add" in str(timeline)
+    assert re.search(f"{opencl} +busy for", str(timeline))
     rows = xml.etree.ElementTree.fromstring(timeline.picture)
     assert len([each for each in rows if each.tag.endswith("rect")]) == len(timeline.steps)
     assert composit.compile(network, X).timeline(X).steps == []

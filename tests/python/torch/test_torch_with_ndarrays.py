@@ -104,3 +104,12 @@ GIVEN = {
 @pytest.mark.parametrize("name", GIVEN)
 def test_data_in_lists(name):
     check(GIVEN[name])
+
+
+def test_a_tensor_with_a_gradient_is_not_given_to_other_libraries():
+    for library in (peer, torch):
+        x = library.ones(2, requires_grad=True)
+        for tensor in (x, x * 2):
+            with pytest.raises(BufferError, match=r"^Can't export tensors that require gradient, "):
+                tensor.__dlpack__()
+        assert np.from_dlpack(x.detach()).tolist() == [1, 1]

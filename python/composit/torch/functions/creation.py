@@ -300,12 +300,16 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Any:
 
 @_function("from_dlpack")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor of another library's, whose values are copied. ValueError for copy=False."""
+    """A tensor of another library's, whose values are copied, on a CUDA device where they lie on
+    one. ValueError for copy=False."""
     if copy is False:
         raise value_error(
             "from_dlpack: copy is False. None or True is required: values are copied."
         )
-    made = from_numpy(np.from_dlpack(ext_tensor))
+    if ext_tensor.__dlpack_device__()[0] == 2:
+        made = _made(_core.imported_from_cuda(ext_tensor, True), False)
+    else:
+        made = from_numpy(np.from_dlpack(ext_tensor))
     return made if device is None else made.to(device)
 
 
