@@ -2,11 +2,15 @@
 NVRTC (tests/cpp/fake_cuda), which compiles them for the host and runs them thread by thread."""
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from composit import conformance
 
 TESTS = Path(__file__).resolve().parents[2]
 FAKE = TESTS / "cpp" / "fake_cuda"
@@ -133,3 +137,10 @@ print("done")
 def test_memory_is_shared(host, tmp_path):
     (tmp_path / "shared.py").write_text(SHARED)
     assert run(host, tmp_path / "shared.py") == "done\n"
+
+
+def test_the_page_says_how_many_programs_the_judge_has():
+    page = (TESTS.parent / "docs" / "devices.md").read_text()
+    counts = Counter(case.group for case in conformance.all_cases())
+    for group, count in counts.items():
+        assert re.search(rf"\n\| {group}\b[^|]*\| {count} \|", page), (group, count)
