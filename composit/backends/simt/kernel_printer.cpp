@@ -51,6 +51,9 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
             if (auto reason = unprintable(member.kernel, program)) return reason;
         if (!works_together(*fused, program) && !unfused(*fused, program))
             return "parts that move so are not written for devices";
+    } else if (const size_t count = c_family::parameters_of(kernel, program).size();
+               count > most_operands) {
+        return text("it has ", count, " operands, and devices take ", most_operands);
     }
     const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body);
     if (!is_known || (call && !is_call_of_procedure(*call)))

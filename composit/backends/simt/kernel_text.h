@@ -172,6 +172,9 @@ void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
 void print_body(KernelText& text, const ir::kernel::Fused& fused);
 void print_body(KernelText& text, const ir::kernel::Foreign& call);  // of a procedure
+// OpenCL promises 1,024 bytes for a function's arguments. An operand takes 16: an address, and the
+// place where it starts.
+inline constexpr size_t most_operands = 60;
 // Whether a group of threads works on a part of it; else its members are launched one by one.
 bool works_together(const ir::kernel::Fused& fused, const ir::kernel::Program& program);
 

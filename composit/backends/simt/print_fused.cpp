@@ -10,6 +10,7 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <set>
 
 namespace composit::simt {
 namespace {
@@ -216,8 +217,24 @@ class FusedPrinter {
 
 }  // namespace
 
+namespace {
+
+size_t operands_of(const Fused& fused) {
+    std::set<int> buffers;
+    for (const Member& member : fused.members) {
+        ir::kernel::Body body = member.kernel.body;
+        for (const Access* access : ir::kernel::accesses(body))
+            if (access->buffer != Access::position) buffers.insert(access->buffer);
+    }
+    for (const int local : fused.locals) buffers.erase(local);
+    return buffers.size();
+}
+
+}  // namespace
+
 bool works_together(const Fused& fused, const ir::kernel::Program& program) {
     if (bytes_of_locals(fused, program) > most_local_bytes) return false;
+    if (operands_of(fused) > most_operands) return false;
     return std::all_of(fused.members.begin(), fused.members.end(), [](const Member& member) {
         if (const auto* reduce = std::get_if<Reduce>(&member.kernel.body)) return has_rows(*reduce);
         return std::holds_alternative<Map>(member.kernel.body);

@@ -246,7 +246,7 @@ struct Names {
     void (**wait)(int);
 };
 
-constexpr size_t most_parameters = 96, most_threads = 1024, stack_bytes = size_t{1} << 18;
+constexpr size_t most_parameters = 512, most_threads = 1024, stack_bytes = size_t{1} << 18;
 
 // Whoever calls a function removes what it pushed: more arguments than there are do no harm.
 template <size_t... k>
