@@ -68,11 +68,11 @@ def export(module, arguments: tuple, file: Path, name: str) -> None:
     unfinished.rename(file)
 
 
-def onnx_session(module, arguments: tuple, name: str, threads: int) -> Call:
-    """A session of a PyTorch module; the exported file is kept for the next process.
+def onnx_session_of_file(file: Path, threads: int):
+    """A session for a number of threads.
 
-    Its threads may spin while it runs, as they do by default, but not after: they would take the
-    other sides' core.
+    They may spin while it runs, as they do by default, but not after: they would take the other
+    sides' core.
     """
     import onnxruntime
 
@@ -80,10 +80,15 @@ def onnx_session(module, arguments: tuple, name: str, threads: int) -> Call:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.log_severity_level = 3
+    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+
+
+def onnx_session(module, arguments: tuple, name: str, threads: int) -> Call:
+    """A session of a PyTorch module; the exported file is kept for the next process."""
     file = FOLDER / f"{name}-{key_of_models()}.onnx"
     if not file.exists():
         export(module, arguments, file, name)
-    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    session = onnx_session_of_file(file, threads)
     names = [value.name for value in session.get_inputs()]
     feed = dict(zip(names, (a.numpy() for a in arguments)))
     return lambda: session.run(None, feed)[0]

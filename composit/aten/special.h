@@ -42,6 +42,9 @@ using numpy::Operand;
 // The incomplete gamma functions, regularised: lower and upper. Their gradient is that by x.
 [[nodiscard]] Tensor gammainc(const Operand& a, const Operand& x);
 [[nodiscard]] Tensor gammaincc(const Operand& a, const Operand& x);
+// The incomplete beta function, regularised, of a and b up to some thousands; NaN unless both are
+// positive and x lies in [0, 1].
+[[nodiscard]] Tensor betainc(const Operand& a, const Operand& b, const Operand& x);
 
 // ----- Bessel's functions, of order 0 and 1
 // J_n and Y_n, which is -infinity at 0 and NaN below.

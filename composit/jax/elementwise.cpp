@@ -229,6 +229,9 @@ void add_elementwise_primitives(ApplyRules& rules) {
     rules["igammac"] = [](const Application& a) {
         return Tensors{ops::astype(aten::gammaincc(a.x[0], a.x[1]), a.x[1].dtype())};
     };
+    rules["regularized_incomplete_beta"] = [](const Application& a) {
+        return Tensors{ops::astype(aten::betainc(a.x[0], a.x[1], a.x[2]), a.x[2].dtype())};
+    };
     rules["bessel_i0e"] = [](const Application& a) {
         return Tensors{aten::modified_bessel_i(0, a.x[0], true)};
     };

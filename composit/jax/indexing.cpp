@@ -1,5 +1,6 @@
 // Elements by position: JAX's windows at starts, as indices of each axis; orders.
 #include "composit/base/error.h"
+#include "composit/functional/loops.h"
 #include "composit/jax/rules.h"
 
 #include <algorithm>
@@ -174,9 +175,16 @@ Tensor gathered(const Application& a) {
     return ops::transpose(found, to_result(kept, offsets, windows.batch_rank));
 }
 
-Tensor scattered(const Application& a, bool adds) {
+// What a scatter writes where.
+struct Writing {
+    Windows windows;
+    Axes sizes;     // of a window along each of the operand's axes
+    Axes order;     // the operand's axes that `update` has behind the batch
+    Tensor update;  // (batch, axes of `order`)
+};
+
+Writing writing_of(const Application& a) {
     const Tensor& x = a.x[0];
-    Tensor update = a.x[2];
     const Axes& offsets = a.axes("dimension_numbers.update_window_dims");
     Numbers numbers{
         a.axes("dimension_numbers.scatter_dims_to_operand_dims"),
@@ -184,45 +192,56 @@ Tensor scattered(const Application& a, bool adds) {
         a.axes("dimension_numbers.scatter_indices_batching_dims"),
         a.axes("dimension_numbers.inserted_window_dims"),
         a.text_or("mode", "") != "CLIP" && a.text_or("mode", "") != "PROMISE_IN_BOUNDS"};
-    // The window's length along each axis of the operand.
-    Axes sizes(x.shape().size(), 1), window_axes;
+    Writing made;
+    Axes& sizes = made.sizes;
+    sizes = Axes(x.shape().size(), 1);
+    Axes window_axes;
     for (int64_t d = 0; d < x.rank(); ++d)
         if (!holds(numbers.dropped, d) && !holds(numbers.batch, d)) window_axes.push_back(d);
     for (size_t k = 0; k < offsets.size(); ++k)
         sizes[static_cast<size_t>(window_axes[k])] =
-            update.shape()[static_cast<size_t>(offsets[k])];
-    const Windows windows = windows_of(x.shape(), a.x[1], sizes, numbers);
-    Axes order = order_of_gather(windows, x.rank()), kept;
-    for (const int64_t axis : order)
+            a.x[2].shape()[static_cast<size_t>(offsets[k])];
+    made.windows = windows_of(x.shape(), a.x[1], sizes, numbers);
+    made.order = order_of_gather(made.windows, x.rank());
+    Axes kept;
+    for (const int64_t axis : made.order)
         if (!holds(numbers.dropped, axis)) kept.push_back(axis);
-    update = ops::transpose(update, inverse_of(to_result(kept, offsets, windows.batch_rank)));
-    if (windows.axes.empty()) {
-        // One window for each of the batch, at the beginning.
-        user_check<NotSupported>(windows.batch_rank == 0 && update.shape() == x.shape(),
-                                 "trace_jax: ", a.name,
-                                 " without indices. An axis that is indexed is required.");
-        return adds ? ops::map("add", {x, update}) : update;
-    }
+    const size_t batch_rank = made.windows.batch_rank;
+    const Tensor update = ops::transpose(a.x[2], inverse_of(to_result(kept, offsets, batch_rank)));
     // Dropped axes that are not indexed have length 1 in the update.
     Shape shape(update.shape().begin(),
-                update.shape().begin() + static_cast<std::ptrdiff_t>(windows.batch_rank));
-    for (const int64_t axis : order) shape.push_back(sizes[static_cast<size_t>(axis)]);
-    update = ops::reshape(update, shape);
+                update.shape().begin() + static_cast<std::ptrdiff_t>(batch_rank));
+    for (const int64_t axis : made.order) shape.push_back(sizes[static_cast<size_t>(axis)]);
+    made.update = ops::reshape(update, shape);
+    user_check<NotSupported>(
+        !made.windows.axes.empty() || (batch_rank == 0 && made.update.shape() == x.shape()),
+        "trace_jax: ", a.name, " without indices. An axis that is indexed is required.");
     for (int64_t d = 0; d < x.rank(); ++d)
-        user_check<NotSupported>(holds(windows.axes, d) || sizes[static_cast<size_t>(d)] ==
-                                                               x.shape()[static_cast<size_t>(d)],
-                                 "trace_jax: ", a.name, " writes a part of axis ", d,
-                                 ", which no index says. Whole axes are required there.");
+        user_check<NotSupported>(
+            holds(made.windows.axes, d) ||
+                sizes[static_cast<size_t>(d)] == x.shape()[static_cast<size_t>(d)],
+            "trace_jax: ", a.name, " writes a part of axis ", d,
+            ", which no index says. Whole axes are required there.");
+    return made;
+}
+
+Tensor scattered(const Application& a, bool adds) {
+    const Tensor& x = a.x[0];
+    const Writing writing = writing_of(a);
+    const Windows& windows = writing.windows;
+    Tensor update = writing.update;
+    if (windows.axes.empty()) return adds ? ops::map("add", {x, update}) : update;
     if (!windows.fits) return ops::scatter(x, windows.indices, windows.axes, update, adds);
     if (adds) {
         const Tensor none = number(update.dtype(), 0);
-        update = ops::map("where", {with_axes_behind(windows.fits, shape.size()), update, none});
+        update = ops::map("where",
+                          {with_axes_behind(windows.fits, update.shape().size()), update, none});
         return ops::scatter(x, windows.indices, windows.axes, update, true);
     }
     // What does not fit goes behind the operand, and is cut off.
     Tensors indices = windows.indices;
     const auto first = static_cast<size_t>(windows.axes[0]);
-    const int64_t length = x.shape()[first], more = sizes[first];
+    const int64_t length = x.shape()[first], more = writing.sizes[first];
     Axes nothing(x.shape().size(), 0), high = nothing;
     high[first] = more;
     const Tensor longer = ops::pad(x, number(x.dtype(), 0), nothing, high, nothing);
@@ -236,6 +255,81 @@ Tensor scattered(const Application& a, bool adds) {
         "where", {with_axes_behind(windows.fits, indices[0].shape().size()), indices[0], behind});
     const Tensor written = ops::scatter(longer, indices, windows.axes, update, false);
     return ops::slice(written, nothing, x.shape(), Axes(x.shape().size(), 1));
+}
+
+// The place of each element of an update in the flattened operand; where it does not fit, the place
+// behind the last one.
+Tensor flat_places(const Writing& writing, const Shape& operand) {
+    const Windows& windows = writing.windows;
+    const size_t rank = writing.update.shape().size();
+    Tensor places;
+    int64_t stride = 1;
+    for (size_t d = operand.size(); d-- > 0;) {
+        const auto axis = static_cast<int64_t>(d);
+        const Tensor index =
+            holds(windows.axes, axis)
+                ? with_axes_behind(
+                      windows.indices[static_cast<size_t>(place_of_axis(windows.axes, axis))], rank)
+                : counted(
+                      operand[d],
+                      windows.batch_rank + static_cast<size_t>(place_of_axis(writing.order, axis)),
+                      rank);
+        const Tensor step = ops::map("multiply", {index, integer_number(DType::int64, stride)});
+        places = places ? ops::map("add", {places, step}) : step;
+        stride *= operand[d];
+    }
+    if (windows.fits)
+        places = ops::map("where", {with_axes_behind(windows.fits, rank), places,
+                                    integer_number(DType::int64, stride)});
+    return ops::reshape(ops::broadcast_to(places, writing.update.shape()), {writing.update.size()});
+}
+
+// The greatest or least of an element and what is written to it: what is written last stays, so
+// that is the greatest.
+Tensor with_extremes(const Tensor& data, const Tensor& places, const Tensor& values,
+                     std::string_view row) {
+    const bool is_least = row == "minimum";
+    const Tensor key =
+        is_least ? ops::map(ir::is_inexact(values.dtype()) ? "negative" : "invert", {values})
+                 : values;
+    const Tensor order = ops::argsort(key, 0);
+    const Tensor written = ops::scatter(data, {ops::gather(places, {order}, {0})}, {0},
+                                        ops::gather(values, {order}, {0}), false);
+    return ops::map(row, {data, written});
+}
+
+// Products, one after the other.
+Tensor with_products(const Tensor& data, const Tensor& places, const Tensor& values) {
+    return fori_loop(
+        0, values.size(),
+        [&](const Tensor& i, const Tensor& state) {
+            const Tensor place = ops::gather(places, {i}, {0});
+            const Tensor made = ops::map(
+                "multiply", {ops::gather(state, {place}, {0}), ops::gather(values, {i}, {0})});
+            return ops::scatter(state, {place}, {0}, made, false);
+        },
+        data);
+}
+
+// What is written to an element is combined with what is there, by a row of two operands.
+ApplyRule combined_by(std::string_view row) {
+    return [row](const Application& a) {
+        const Tensor& x = a.x[0];
+        const Writing writing = writing_of(a);
+        if (writing.windows.axes.empty()) return Tensors{ops::map(row, {x, writing.update})};
+        const Tensor places = flat_places(writing, x.shape());
+        const Tensor values = ops::reshape(writing.update, {writing.update.size()});
+        const Tensor data =
+            ops::pad(ops::reshape(x, {x.size()}), number(x.dtype(), 0), {0}, {1}, {0});
+        const Tensor made = row == "multiply" ? with_products(data, places, values)
+                                              : with_extremes(data, places, values, row);
+        return Tensors{ops::reshape(ops::slice(made, {0}, {x.size()}, {1}), x.shape())};
+    };
+}
+
+Tensor with_differences(const Application& a) {
+    const Tensors operands{a.x[0], a.x[1], ops::map("negative", {a.x[2]})};
+    return scattered({a.name, operands, a.parameters}, true);
 }
 
 // ----- dynamic slices: one window, at starts that are numbers
@@ -325,6 +419,10 @@ void add_indexing_primitives(ApplyRules& rules) {
     rules["gather"] = [](const Application& a) { return Tensors{gathered(a)}; };
     rules["scatter"] = [](const Application& a) { return Tensors{scattered(a, false)}; };
     rules["scatter-add"] = [](const Application& a) { return Tensors{scattered(a, true)}; };
+    rules["scatter-sub"] = [](const Application& a) { return Tensors{with_differences(a)}; };
+    rules["scatter-max"] = combined_by("maximum");
+    rules["scatter-min"] = combined_by("minimum");
+    rules["scatter-mul"] = combined_by("multiply");
     rules["dynamic_slice"] = [](const Application& a) { return Tensors{dynamic_slice(a)}; };
     rules["dynamic_update_slice"] = [](const Application& a) {
         return Tensors{dynamic_update_slice(a)};

@@ -42,6 +42,39 @@ Tensor padded(const Application& a) {
     return ops::pad(a.x[0], a.x[1], low, high, interior);
 }
 
+// With an axis of length 1 at that place.
+Tensor with_axis(const Tensor& x, int64_t axis) {
+    Shape shape = x.shape();
+    shape.insert(shape.begin() + axis, 1);
+    return ops::reshape(x, shape);
+}
+
+Tensor stacked(const Tensors& parts, int64_t axis) {
+    Tensors apart;
+    for (const Tensor& part : parts) apart.push_back(with_axis(part, axis));
+    return ops::concatenate(apart, axis);
+}
+
+Tensors unstacked(const Tensor& x, int64_t axis) {
+    const auto count = x.shape()[static_cast<size_t>(axis)];
+    Tensors parts;
+    for (const Tensor& part : ops::split(x, Axes(static_cast<size_t>(count), 1), axis))
+        parts.push_back(without(part, {axis}));
+    return parts;
+}
+
+// x so many times along each of its axes.
+Tensor tiled(const Tensor& x, const Axes& times) {
+    Shape apart, wide, whole;
+    for (size_t d = 0; d < times.size(); ++d) {
+        const int64_t length = x.shape()[d];
+        apart.insert(apart.end(), {1, length});
+        wide.insert(wide.end(), {times[d], length});
+        whole.push_back(times[d] * length);
+    }
+    return ops::reshape(ops::broadcast_to(ops::reshape(x, apart), wide), whole);
+}
+
 Tensor counters(const Application& a) {
     const Tensor places = ops::iota(a.axes("shape"), a.integer("dimension"));
     return ops::astype(places, a.dtype("dtype"));
@@ -73,6 +106,9 @@ void add_layout_primitives(ApplyRules& rules) {
     rules["concatenate"] = [](const Application& a) {
         return Tensors{ops::concatenate(a.x, a.integer("dimension"))};
     };
+    rules["stack"] = [](const Application& a) { return Tensors{stacked(a.x, a.integer("axis"))}; };
+    rules["unstack"] = [](const Application& a) { return unstacked(a.x[0], a.integer("axis")); };
+    rules["tile"] = [](const Application& a) { return Tensors{tiled(a.x[0], a.axes("reps"))}; };
     rules["split"] = [](const Application& a) {
         return ops::split(a.x[0], a.axes("sizes"), a.integer("axis"));
     };

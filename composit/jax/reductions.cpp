@@ -18,6 +18,32 @@ ApplyRule reduction(Combiner combiner) {
     };
 }
 
+Tensor parity_of_bits(const Application& a) {
+    Axes axes = a.axes("axes");
+    std::sort(axes.rbegin(), axes.rend());
+    Tensor made = a.x[0];
+    for (const int64_t axis : axes) {
+        folds::Options options;
+        options.dtype = made.dtype();
+        made = folds::reduce(ir::scalar::row("bitwise_xor"), made, numpy::Axis(axis), options);
+    }
+    return made;
+}
+
+// Over axes of mapped functions, which are axes of the operands by now.
+ApplyRule over_mapped(Combiner combiner) {
+    return [combiner](const Application& a) {
+        user_check<NotSupported>(a.parameters.has("axes") && !a.parameters.has("axis_index_groups"),
+                                 "trace_jax: ", a.name,
+                                 " over named devices, or groups of them. The axis of a vmap is "
+                                 "required.");
+        Tensors results;
+        for (const Tensor& x : a.x)
+            results.push_back(ops::astype(ops::reduce(combiner, x, a.axes("axes")), x.dtype()));
+        return results;
+    };
+}
+
 ApplyRule place_of_extreme(Combiner combiner) {
     return [combiner](const Application& a) {
         const Tensor made = ops::reduce(combiner, a.x[0], a.axes("axes"));
@@ -105,6 +131,10 @@ void add_reduction_primitives(ApplyRules& rules) {
     rules["reduce_min"] = reduction(Combiner::minimum);
     rules["reduce_and"] = reduction(Combiner::all);
     rules["reduce_or"] = reduction(Combiner::any);
+    rules["reduce_xor"] = [](const Application& a) { return Tensors{parity_of_bits(a)}; };
+    rules["psum"] = over_mapped(Combiner::sum);
+    rules["pmax"] = over_mapped(Combiner::maximum);
+    rules["pmin"] = over_mapped(Combiner::minimum);
     rules["argmax"] = place_of_extreme(Combiner::argmax);
     rules["argmin"] = place_of_extreme(Combiner::argmin);
     const auto by = [](Combiner combiner) {

@@ -1,7 +1,8 @@
 // Control flow: If, Loop and Scan.
 //
 // A condition that is known when the graph is built decides then. Otherwise both branches are built
-// and the condition chooses among their values. Loops whose number of steps is known are a loop of
+// and the condition chooses among their values; it has to be known where one cannot be built, or
+// their types differ. Loops whose number of steps is known are a loop of
 // the graph where the state keeps its types; others are unrolled.
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
@@ -13,6 +14,7 @@
 #include "composit/onnx/operators.h"
 
 #include <limits>
+#include <utility>
 
 namespace composit::onnx {
 namespace control {
@@ -35,14 +37,33 @@ Value chosen(const Call& call, const Tensor& condition, const Value& one, const 
     return {apply("where", {condition, one.tensor(), other.tensor()}), one.element()};
 }
 
+// The branches' values. One that cannot be built for inputs of these shapes is one that is not
+// taken; nothing then: the condition has to be known.
+std::optional<std::pair<Values, Values>> both_branches(Call& call) {
+    try {
+        return std::pair{call.builder().build(call.graph("then_branch"), {}, call),
+                         call.builder().build(call.graph("else_branch"), {}, call)};
+    } catch (const NeedsValue&) {
+        throw;
+    } catch (const InternalError&) {
+        throw;
+    } catch (const OutOfMemory&) {
+        throw;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 Values if_(Call& call) {
     const Tensor& condition = call.tensor(0);
-    if (Call::is_known(condition)) {
+    const auto the_one = [&] {
         const bool is_true = call.known_integer_of(condition) != 0;
         return call.builder().build(call.graph(is_true ? "then_branch" : "else_branch"), {}, call);
-    }
-    const Values one = call.builder().build(call.graph("then_branch"), {}, call);
-    const Values other = call.builder().build(call.graph("else_branch"), {}, call);
+    };
+    if (Call::is_known(condition)) return the_one();
+    const auto both = both_branches(call);
+    if (!both) return the_one();
+    const auto& [one, other] = *both;
     call.check(one.size() == other.size(), "the branches give ", one.size(), " and ", other.size(),
                " values. As many are required.");
     // Types that differ need the condition now.
@@ -50,10 +71,7 @@ Values if_(Call& call) {
         const bool fits = one[i].is_tensor() && other[i].is_tensor() &&
                           one[i].element() == other[i].element() &&
                           one[i].shape() == other[i].shape();
-        if (!fits) {
-            const bool is_true = call.known_integer_of(condition) != 0;
-            return is_true ? one : other;
-        }
+        if (!fits) return call.known_integer_of(condition) != 0 ? one : other;
     }
     Values values;
     for (size_t i = 0; i < one.size(); ++i)

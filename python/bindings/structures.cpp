@@ -1,5 +1,6 @@
 #include "structures.h"
 
+#include "cell.h"
 #include "composit/base/error.h"
 #include "shown.h"
 #include "values.h"
@@ -50,6 +51,35 @@ bool is_record_of_fields(nb::handle value) {
     for (nb::handle field : all)
         if (!nb::cast<bool>(nb::object(field.attr("init")))) return false;
     return true;
+}
+
+// Functions that take containers of other libraries apart: (names, items, rebuild), or None.
+// Written and read under the interpreter's lock.
+std::vector<nb::object>& other_libraries() {
+    static auto* all = new std::vector<nb::object>;
+    return *all;
+}
+
+bool is_plain_leaf(nb::handle value) {
+    PyObject* const object = value.ptr();
+    return PyFloat_Check(object) || PyLong_Check(object) || PyUnicode_Check(object) ||
+           PyType_Check(object) || nb::isinstance<LazyTensor>(value);
+}
+
+bool is_container_of_others(nb::handle value, Container& made) {
+    if (other_libraries().empty() || is_plain_leaf(value)) return false;
+    const std::vector<nb::object> functions = other_libraries();  // one may add another
+    for (const nb::object& take_apart : functions) {
+        const nb::object parts = take_apart(value);
+        if (parts.is_none()) continue;
+        made.kind = Container::Kind::other;
+        made.type = nb::borrow(value.type());
+        for (nb::handle name : nb::object(parts[0])) made.keys.push_back(nb::borrow(name));
+        for (nb::handle item : nb::object(parts[1])) made.items.push_back(nb::borrow(item));
+        made.rebuild = parts[2];
+        return true;
+    }
+    return false;
 }
 
 bool is_of(nb::handle value, nb::handle kind) {
@@ -179,12 +209,12 @@ std::string outline(nb::handle value) {
         if (i > 0) inner += ", ";
         if (container.kind == Container::Kind::dictionary)
             inner += std::string(nb::repr(container.keys[i]).c_str()) + ": ";
-        if (container.kind == Container::Kind::record)
+        if (container.kind == Container::Kind::record || container.kind == Container::Kind::other)
             inner += std::string(nb::str(container.keys[i]).c_str()) + "=";
         inner += outline(container.items[i]);
     }
     if (container.kind == Container::Kind::dictionary) return "{" + inner + "}";
-    if (container.kind == Container::Kind::record)
+    if (container.kind == Container::Kind::record || container.kind == Container::Kind::other)
         return class_name(container.type) + "(" + inner + ")";
     if (PyList_Check(value.ptr())) return "[" + inner + "]";
     const bool is_named = container.kind == Container::Kind::named_tuple;
@@ -285,6 +315,7 @@ nb::object Container::build(const std::vector<nb::object>& parts) const {
     }
     nb::list list;
     for (const nb::object& part : parts) list.append(part);
+    if (kind == Kind::other) return rebuild(list);
     if (kind == Kind::named_tuple) return type(*list);
     if (type.is(nb::handle(reinterpret_cast<PyObject*>(&PyList_Type)))) return list;
     if (type.is(nb::handle(reinterpret_cast<PyObject*>(&PyTuple_Type)))) return nb::tuple(list);
@@ -312,6 +343,8 @@ Container container_of(nb::handle value, bool with_records) {
             made.keys.push_back(nb::borrow(key));
             made.items.push_back(nb::borrow(item));
         }
+    } else if (is_container_of_others(value, made)) {
+        return made;
     } else if (with_records && is_record_of_fields(value)) {
         made.kind = Container::Kind::record;
         made.type = nb::borrow(value.type());
@@ -339,6 +372,13 @@ nb::object mapped_structure(nb::handle value, const std::function<nb::object(nb:
 void bind_structures(nb::module_& module) {
     nb::class_<Rebuild>(module, "Rebuild", "What puts other leaves into a structure's places.")
         .def("__call__", &Rebuild::build, nb::arg("leaves"));
+    module.def(
+        "add_library",
+        [](nb::object take_apart) { other_libraries().push_back(std::move(take_apart)); },
+        nb::arg("take_apart"),
+        "From now on take_apart(value) says what containers of another library hold: (names, "
+        "items, a function of the list of other items that makes one like it), or None for what "
+        "is none. Subclasses of tuple, list and dict are not asked about.");
     module.def("flatten", flatten, nb::arg("value").none(),
                "The leaves in order, and what puts others in their places.");
     module.def("leaves", leaves, nb::arg("value").none(), nb::arg("kind").none() = nb::none(),

@@ -14,11 +14,12 @@ namespace nb = nanobind;
 
 // One container, with what it holds in order; or a leaf.
 struct Container {
-    enum class Kind { leaf, none, sequence, named_tuple, dictionary, record };
+    enum class Kind { leaf, none, sequence, named_tuple, dictionary, record, other };
     Kind kind = Kind::leaf;
     nb::object type;
     std::vector<nb::object> keys,
-        items;  // keys: of dictionaries, fields of records and named tuples
+        items;           // keys: of dictionaries, fields of records and named tuples, names
+    nb::object rebuild;  // of another library's: a function of the list of items
 
     bool is_leaf() const { return kind == Kind::leaf || kind == Kind::none; }
     // A container as this one of other items.

@@ -35,3 +35,5 @@ distinct_names_of: Callable[[Any], list[str]] = _structures.distinct_names_of
 # structure begins as value's: an entry holds for all below it. TypeError, ValueError where it does
 # not.
 spread: Callable[[str, Any, Any], list[int | None]] = _structures.spread
+# add_library(take_apart): what says from now on what containers of another library hold.
+add_library: Callable[[Callable[[Any], Any]], None] = _structures.add_library

@@ -98,6 +98,8 @@ std::vector<ir::kernel::AccessInLoops> accesses_of(const c_family::LoopNest& nes
 // Strides `first` … of an access as an access of its own.
 ir::kernel::Access part_of(const ir::kernel::Access& access, size_t first, size_t count);
 
+// Whether a kernel does nothing but make all bytes of an array zero.
+bool clears_an_array(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program);
 // Of any kind but Fused, Pack, Repeat and Foreign.
 PrintedKernel print_kernel(Language language, const ir::kernel::Kernel& kernel,
                            const ir::kernel::Program& program, FunctionScope& scope);

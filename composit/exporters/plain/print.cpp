@@ -218,7 +218,7 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     source += text("#include \"", header_name(program), "\"\n");
     if (!is_cpp(program) && c_family::has_word(constants + structs + called, "bool"))
         source += "#include <stdbool.h>\n";
-    if (c_family::has_word(calls, "memcpy") || c_family::has_word(kernels, "memset"))
+    if (c_family::has_word(calls, "memcpy") || c_family::has_word(calls + kernels, "memset"))
         source += "#include <string.h>\n";
     source += exactness;
     if (compares_with_itself(kernels))

@@ -3,6 +3,8 @@
 #include "composit/base/text.h"
 #include "composit/exporters/plain/kernel_text.h"
 
+#include <optional>
+
 namespace composit::plain {
 namespace {
 
@@ -49,6 +51,20 @@ struct Indexed {
     }
 };
 
+// The place itself, where it is one of the loops' positions that lies within the length.
+std::optional<std::string> known_place(const Access& index, const Extents& loops,
+                                       const std::vector<std::string>& names, int64_t length) {
+    if (index.buffer != Access::position || index.offset != 0) return {};
+    std::optional<std::string> place;
+    for (size_t d = 0; d < loops.size(); ++d) {
+        if (index.strides[d] == 0) continue;
+        if (place || index.strides[d] != 1 || loops[d] > length) return {};
+        place = names[d];
+    }
+    if (!place) place = "0";
+    return place;
+}
+
 // Opens the loops over outer and reads the indices, then prints one statement of a data element and
 // a moved one.
 template <class Statement>
@@ -58,6 +74,11 @@ void print_indexed(KernelText& text, const Indexed& indexed, const Statement& st
     text.open(text.headers(outer, indexed.outer));
     std::vector<std::string> places;
     for (size_t a = 0; a < indexed.indices.size(); ++a) {
+        if (const auto known =
+                known_place(indexed.indices[a], indexed.outer, outer, indexed.lengths[a])) {
+            places.push_back(*known);
+            continue;
+        }
         const std::string at = text.names.claim("at"), length = composit::text(indexed.lengths[a]);
         text.code.add(composit::text("int64_t ", at, " = ",
                                      text.element(indexed.indices[a], indexed.outer, outer), ";"));

@@ -14,11 +14,11 @@ using ir::kernel::Access;
 namespace {
 
 // Whether a map makes all bytes of an array of several axes zero.
-bool clears(const Printing& printing, const ir::kernel::Map& map) {
+bool clears(const ir::kernel::Program& program, const ir::kernel::Map& map) {
     if (map.values.size() != 1 || map.values[0].op() != ir::scalar::Op::constant) return false;
     const ir::scalar::Bits bits = map.values[0].bits();
     const Access& output = map.outputs[0];
-    const auto& shape = printing.program.buffers[static_cast<size_t>(output.buffer)].shape;
+    const auto& shape = program.buffers[static_cast<size_t>(output.buffer)].shape;
     return std::all_of(bits.begin(), bits.end(), [](auto byte) { return byte == 0; }) &&
            shape.size() > 1 && ir::element_count(shape) > 1 && output.offset == 0 &&
            map.extents == shape && output.strides == ir::row_major_strides(shape);
@@ -26,9 +26,14 @@ bool clears(const Printing& printing, const ir::kernel::Map& map) {
 
 }  // namespace
 
+bool clears_an_array(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program) {
+    const auto* const map = std::get_if<ir::kernel::Map>(&kernel.body);
+    return map != nullptr && ir::element_count(map->extents) > 0 && clears(program, *map);
+}
+
 MaybeText print_body(const Printing& printing, const ir::kernel::Map& map) {
     if (ir::element_count(map.extents) == 0) return {};
-    if (clears(printing, map)) {
+    if (clears(printing.program, map)) {
         KernelText text = printing.begin({{map.outputs[0], map.extents}});
         const Parameter& array = *std::find_if(
             text.parameters.begin(), text.parameters.end(),

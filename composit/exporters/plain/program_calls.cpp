@@ -80,6 +80,11 @@ std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step&
         return lines;
     }
     const PrintedFunction& printed = kernels_[step.function];
+    if (printed.is_clearing) {
+        const auto b = static_cast<size_t>(step.buffers[0]);
+        return {text("memset(", argument(plan, printed.parameters[0], step.buffers[0]), ", 0, ",
+                     plan.program.buffers[b].bytes, ");")};
+    }
     std::vector<std::string> arguments;
     for (size_t p = 0; p < printed.parameters.size(); ++p)
         arguments.push_back(argument(plan, printed.parameters[p], step.buffers[p]));

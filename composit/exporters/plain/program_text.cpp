@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/exporters/plain/columns.h"
+#include "composit/exporters/plain/positions.h"
 #include "composit/exporters/plain/shapes.h"
 #include "composit/exporters/plain/values.h"
 #include "composit/transforms/transforms.h"
@@ -114,7 +115,8 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
         check_printable(given.program);
         FunctionPlan plan;
         plan.program = transforms::plan_buffers(
-            with_users_near(with_columns_side_by_side(given.program)), false);
+            with_users_near(with_columns_side_by_side(with_positions_in_place(given.program))),
+            false);
         plan.given = &given;
         functions_.push_back(std::move(plan));
     }
@@ -361,7 +363,11 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
                 key +=
                     text(places.try_emplace(moved.access.buffer, places.size()).first->second, ",");
     const auto [known, is_new] = known_kernels_.try_emplace(key, kernels_.size());
-    if (is_new) {
+    made.is_clearing = group.kernels.size() == 1 && made.parameters.size() == 1 &&
+                       clears_an_array(*group.kernels[0], plan.program);
+    if (is_new && made.is_clearing) {
+        kernels_.push_back(made);
+    } else if (is_new) {
         Names names = Names::within(file_names_);
         for (const std::string& each : names_of_buffers_) names.taken().insert(each);
         // With headers or without, compilers know functions of C's library: "isinf".
@@ -389,7 +395,8 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
 
 std::string ProgramText::kernels() const {
     std::string result = scalars_;
-    for (const PrintedFunction& kernel : kernels_) result += kernel.text + "\n";
+    for (const PrintedFunction& kernel : kernels_)
+        if (!kernel.is_clearing) result += kernel.text + "\n";
     return result;
 }
 

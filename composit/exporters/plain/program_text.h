@@ -21,6 +21,7 @@ struct PrintedFunction {
     std::string name, text;
     std::vector<Parameter> parameters;
     bool can_fault = false;
+    bool is_clearing = false;  // no function: what makes its only array zero, where it is called
 };
 
 // A call of such a function, or a loop around calls.

@@ -37,8 +37,8 @@ Array of_bytes(const Array& array, ir::DType dtype, const ir::Shape& shape) {
     return made;
 }
 
-// The formula of example_inputs, from 0 to 200.
-int64_t example_number(int64_t input, int64_t i) { return (37 * i + 11 * input) % 201; }
+// The formula of example_inputs, from 0 to 200, for element i of all inputs of a dtype.
+int64_t example_number(int64_t i) { return 37 * (i % 201) % 201; }
 
 uint32_t mixed(uint32_t hash, uint32_t word) { return (hash ^ word) * 16777619u; }
 
@@ -58,9 +58,11 @@ bool has_nan(const Array& array) {
     return false;
 }
 
-// As check_text does it: of each element its bits, 32 at a time, the low ones first.
-uint32_t checksum(const Array& array) {
-    uint32_t hash = 2166136261u;
+constexpr uint32_t first_hash = 2166136261u;
+
+// As the text does it: of each element its bits, 32 at a time, the low ones first. `hash`: of what
+// lies before.
+uint32_t checksum(const Array& array, uint32_t hash = first_hash) {
     const auto size = static_cast<size_t>(ir::size_of(array.dtype()));
     for (int64_t i = 0; i < array.size(); ++i) {
         uint64_t bits = 0;
@@ -92,98 +94,160 @@ class CheckWriter {
         int64_t elements = 0;
         for (const auto* numbers : {&program.inputs, &program.outputs})
             for (const int b : *numbers) elements += ir::element_count(buffer_of(program, b).shape);
-        const bool are_zero = is_example(*plan_.given, true);
+        are_zero_ = is_example(*plan_.given, true);
         const bool by_rule =
-            elements > most_recorded && (are_zero || is_example(*plan_.given, false));
-        std::string declared, filled, checked;
-        std::vector<std::string> arguments;
-        for (size_t k = 0; k < program.inputs.size(); ++k) {
-            const Buffer& buffer = buffer_of(program, program.inputs[k]);
-            const std::string name = name_of(program.inputs[k]);
-            // C takes no array of arrays of variables for one of constants.
-            const bool is_cast = by_rule && language_ == Language::c && buffer.shape.size() > 1;
-            const std::string extents = extents_text(buffer.shape);
-            arguments.push_back(is_cast ? text("(const ", c_family::type_name(buffer.dtype), " (*)",
-                                               extents.substr(extents.find(']') + 1), ")", name)
-                                        : name);
-            if (!by_rule) {
-                declared += constant_text(language_, name, plan_.given->inputs[k]);
-                continue;
-            }
-            add_array(buffer, name);
-            if (!are_zero || ir::is_floating(buffer.dtype))
-                filled += fill(buffer, name, static_cast<int64_t>(k));
-        }
-        for (size_t k = 0; k < program.outputs.size(); ++k) {
-            const Buffer& buffer = buffer_of(program, program.outputs[k]);
-            const std::string name = name_of(program.outputs[k]);
-            arguments.push_back(name);
-            if (by_rule)
-                add_array(buffer, name);
-            else
-                declared += text(c_family::type_name(buffer.dtype), " ", name,
-                                 extents_text(buffer.shape), ";\n");
-            if (buffer.bytes == 0) continue;
-            if (by_rule || has_nan(plan_.given->outputs[k])) {
-                checked += text(
-                    "if (", function(buffer.dtype), "((const ", c_family::type_name(buffer.dtype),
-                    "*)", name, ", ", ir::element_count(buffer.shape),
-                    ") != ", checksum(plan_.given->outputs[k]), "u) return ", number, ";\n");
-                continue;
-            }
-            declared += constant_text(language_, "expected_" + name, plan_.given->outputs[k]);
-            if (program.outputs.size() == 1) {
-                std::string i = "i";  // none of the arrays
-                while (std::find(plan_.names.begin(), plan_.names.end(), i) != plan_.names.end())
-                    i += "_";
-                const std::string as_bytes = "((const unsigned char*)";
-                checked += text("for (unsigned ", i, " = 0; ", i, " < sizeof ", name, "; ++", i,
-                                ")\n    if (", as_bytes, name, ")[", i, "] != ", as_bytes,
-                                "expected_", name, ")[", i, "]) return ", number, ";\n");
-                continue;
-            }
-            checked += text("if (differ(", name, ", expected_", name, ", sizeof ", name,
-                            ") != 0) return ", number, ";\n");
-        }
+            elements > most_recorded && (are_zero_ || is_example(*plan_.given, false));
+        std::vector<std::string> arguments = by_rule ? by_rules(number) : recorded(number);
         if (text_.options().has_workspace && !plan_.memory->is_empty()) {
-            declared += text("static struct ", plan_.name, "_memory memory;\n");
+            declared_ += text("static struct ", plan_.name, "_memory memory;\n");
             arguments.push_back("&memory");
         }
-        for (const auto& [type, arrays] : arrays_)
-            declared += text("static ", type, " ", join(arrays), ";\n");
         const std::string call = text(plan_.name, "(", join(arguments), ")");
-        return declared + filled +
+        return declared_ + filled_ +
                (plan_.can_fault ? text("if (", call, " != 0) return ", number, ";\n")
                                 : call + ";\n") +
-               checked;
+               checked_;
     }
 
     // The functions that it calls, by name.
-    static std::string function(DType dtype) {
-        return "checksum_of_" + (dtype == DType::boolean ? std::string("bool") : text(dtype));
-    }
-
-    static std::string filler(DType dtype) {
-        return "fill_" + (dtype == DType::boolean ? std::string("bool") : text(dtype));
+    static std::string function(DType dtype) { return "checksum_of_" + word_of(dtype); }
+    static std::string filler(DType dtype) { return "fill_" + word_of(dtype); }
+    static std::string word_of(DType dtype) {
+        return dtype == DType::boolean ? std::string("bool") : text(dtype);
     }
 
   private:
     std::string name_of(int b) const { return plan_.names[static_cast<size_t>(b)]; }
 
-    // An array that is filled by rule: those of a type are declared together.
-    void add_array(const Buffer& buffer, const std::string& name) {
-        arrays_[c_family::type_name(buffer.dtype)].push_back(name + extents_text(buffer.shape));
+    // Arrays of one dtype, the inputs or the outputs: one array, or the members of a struct, which
+    // are filled and compared together.
+    struct Together {
+        std::vector<int> buffers;  // in the order of the parameters
+        std::string name;          // of the struct; "" of one array
+    };
+
+    std::map<DType, Together> together(const std::vector<int>& numbers, const char* word) {
+        std::map<DType, Together> result;
+        for (const int b : numbers) {
+            const Buffer& buffer = buffer_of(plan_.program, b);
+            if (buffer.bytes > 0)
+                result[buffer.dtype].buffers.push_back(b);
+            else  // declared with an element, which nobody compares
+                declared_ += text("static ", c_family::type_name(buffer.dtype), " ", name_of(b),
+                                  extents_text(buffer.shape), ";\n");
+        }
+        const auto is_struct = [](const auto& each) { return each.second.buffers.size() > 1; };
+        const bool is_one = std::count_if(result.begin(), result.end(), is_struct) == 1;
+        for (auto& [dtype, all] : result) {
+            std::string type = c_family::type_name(dtype), members;
+            for (const int b : all.buffers)
+                members += (members.empty() ? "" : ", ") + name_of(b) +
+                           extents_text(buffer_of(plan_.program, b).shape);
+            if (all.buffers.size() == 1) {
+                declared_ += text("static ", type, " ", members, ";\n");
+                continue;
+            }
+            all.name = unlike_arrays(is_one ? std::string(word) : text(word, "_", word_of(dtype)));
+            declared_ += text("static struct { ", type, " ", members, "; } ", all.name, ";\n");
+        }
+        return result;
     }
 
-    static std::string fill(const Buffer& buffer, const std::string& name, int64_t input) {
-        return text(filler(buffer.dtype), "((", c_family::type_name(buffer.dtype), "*)", name, ", ",
-                    ir::element_count(buffer.shape), ", ", input, ");\n");
+    std::string path(const std::map<DType, Together>& all, int b) const {
+        const Buffer& buffer = buffer_of(plan_.program, b);
+        const std::string around = buffer.bytes > 0 ? all.at(buffer.dtype).name : "";
+        return around.empty() ? name_of(b) : around + "." + name_of(b);
+    }
+
+    // All elements of them, as a pointer to the first and their number.
+    std::string elements(const Together& all, DType dtype, const char* constness) const {
+        int64_t count = 0;
+        for (const int b : all.buffers)
+            count += ir::element_count(buffer_of(plan_.program, b).shape);
+        return text("(", constness, c_family::type_name(dtype), "*)",
+                    all.name.empty() ? name_of(all.buffers[0]) : "&" + all.name, ", ", count);
+    }
+
+    // Inputs by the formula, outputs by checksums. Returns the arguments of the call.
+    std::vector<std::string> by_rules(size_t number) {
+        const Program& program = plan_.program;
+        std::vector<std::string> arguments;
+        const auto given = together(program.inputs, "given");
+        const auto found = together(program.outputs, "found");
+        for (const int b : program.inputs) {
+            const Buffer& buffer = buffer_of(program, b);
+            const std::string array = path(given, b);
+            // C takes no array of arrays of variables for one of constants.
+            const bool is_cast = language_ == Language::c && buffer.shape.size() > 1;
+            const std::string extents = extents_text(buffer.shape);
+            arguments.push_back(is_cast ? text("(const ", c_family::type_name(buffer.dtype), " (*)",
+                                               extents.substr(extents.find(']') + 1), ")", array)
+                                        : array);
+        }
+        for (const auto& [dtype, all] : given)
+            if (!are_zero_ || ir::is_floating(dtype))
+                filled_ += text(filler(dtype), "(", elements(all, dtype, ""), ");\n");
+        for (const int b : program.outputs) arguments.push_back(path(found, b));
+        for (const auto& [dtype, all] : found) {
+            uint32_t hash = first_hash;
+            for (size_t k = 0; k < program.outputs.size(); ++k)
+                if (buffer_of(program, program.outputs[k]).dtype == dtype)
+                    hash = checksum(plan_.given->outputs[k], hash);
+            checked_ += text("if (", function(dtype), "(", elements(all, dtype, "const "),
+                             ") != ", hash, "u) return ", number, ";\n");
+        }
+        return arguments;
+    }
+
+    // Inputs and outputs as they were.
+    std::vector<std::string> recorded(size_t number) {
+        const Program& program = plan_.program;
+        std::vector<std::string> arguments;
+        for (size_t k = 0; k < program.inputs.size(); ++k) {
+            arguments.push_back(name_of(program.inputs[k]));
+            declared_ += constant_text(language_, arguments.back(), plan_.given->inputs[k]);
+        }
+        for (size_t k = 0; k < program.outputs.size(); ++k) {
+            const Buffer& buffer = buffer_of(program, program.outputs[k]);
+            const std::string name = name_of(program.outputs[k]);
+            arguments.push_back(name);
+            declared_ += text(c_family::type_name(buffer.dtype), " ", name,
+                              extents_text(buffer.shape), ";\n");
+            if (buffer.bytes == 0) continue;
+            if (has_nan(plan_.given->outputs[k])) {
+                checked_ += text(
+                    "if (", function(buffer.dtype), "((const ", c_family::type_name(buffer.dtype),
+                    "*)", name, ", ", ir::element_count(buffer.shape),
+                    ") != ", checksum(plan_.given->outputs[k]), "u) return ", number, ";\n");
+                continue;
+            }
+            declared_ += constant_text(language_, "expected_" + name, plan_.given->outputs[k]);
+            if (program.outputs.size() == 1) {
+                const std::string i = unlike_arrays("i");
+                const std::string as_bytes = "((const unsigned char*)";
+                checked_ += text("for (unsigned ", i, " = 0; ", i, " < sizeof ", name, "; ++", i,
+                                 ")\n    if (", as_bytes, name, ")[", i, "] != ", as_bytes,
+                                 "expected_", name, ")[", i, "]) return ", number, ";\n");
+                continue;
+            }
+            checked_ += text("if (differ(", name, ", expected_", name, ", sizeof ", name,
+                             ") != 0) return ", number, ";\n");
+        }
+        return arguments;
+    }
+
+    // The name, unless an array has it.
+    std::string unlike_arrays(std::string name) const {
+        while (std::find(plan_.names.begin(), plan_.names.end(), name) != plan_.names.end())
+            name += "_";
+        return name;
     }
 
     const ProgramText& text_;
     const FunctionPlan& plan_;
     Language language_;
-    std::map<std::string, std::vector<std::string>> arrays_;  // by type
+    bool are_zero_ = false;
+    std::string declared_, filled_, checked_;
 };
 
 std::string checksum_function(Language language, DType dtype) {
@@ -211,13 +275,13 @@ std::string checksum_function(Language language, DType dtype) {
 
 std::string fill_function(Language language, DType dtype) {
     const std::string type = c_family::type_name(dtype);
-    const std::string number = "(37 * (i % 201) + 11 * input) % 201";
+    const std::string number = "37 * (i % 201) % 201";
     const std::string value =
         ir::is_floating(dtype)    ? converted(language, type, "(" + number + " - 100)") + " / 128"
         : dtype == DType::boolean ? number + " % 2 != 0"
                                   : converted(language, type, "(" + number + " % 2)");
     return text("static void ", CheckWriter::filler(dtype), "(", type,
-                "* values, int32_t count, int input) {\n    for (int32_t i = 0; i < count; ++i)\n"
+                "* values, int32_t count) {\n    for (int32_t i = 0; i < count; ++i)\n"
                 "        values[i] = ",
                 value, ";\n}\n\n");
 }
@@ -244,6 +308,7 @@ std::string indented(const std::string& lines) {
 
 std::vector<Array> example_inputs(const Program& program, bool are_zero) {
     std::vector<Array> inputs;
+    std::map<DType, int64_t> counts;  // of elements so far
     for (size_t k = 0; k < program.inputs.size(); ++k) {
         const Buffer& buffer = buffer_of(program, program.inputs[k]);
         Array array = Array::zeros(buffer.dtype, buffer.shape);
@@ -251,7 +316,7 @@ std::vector<Array> example_inputs(const Program& program, bool are_zero) {
         for (int64_t i = 0; i < array.size(); ++i) {
             char* const to =
                 static_cast<char*>(array.mutable_data()) + static_cast<size_t>(i) * size;
-            const int64_t number = example_number(static_cast<int64_t>(k), i);
+            const int64_t number = example_number(counts[buffer.dtype]++);
             if (buffer.dtype == DType::float32) {
                 const float value = static_cast<float>(number - 100) / 128;
                 std::memcpy(to, &value, size);

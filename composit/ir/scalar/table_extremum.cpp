@@ -58,7 +58,8 @@ Expr pull_back_where(X x, Y, Y g, int i) {
     if (i == 0) return Expr();
     return i == 1 ? select(x[0], g, 0.0) : select(x[0], 0.0, g);
 }
-Expr pull_back_relu(X x, Y, Y g, int) { return select(x[0] <= 0, 0.0, g); }
+// By the result, which is positive where the operand is: then nobody keeps the operand.
+Expr pull_back_relu(X, Y y, Y g, int) { return select(y <= 0, 0.0, g); }
 
 using PullBack = Expr (*)(X x, Y y, Y g, int operand);
 

@@ -18,7 +18,9 @@ from jax.extend.core import Literal
 import composit._core as _core
 from composit._core import LazyTensor
 from composit.evaluation import as_tensor, evaluate
+from composit.flashlight.jax_values import is_key, words_of
 from composit.loops import scan
+from composit.numpy import stack
 
 # Programs within programs whose own rules are those of their parts.
 _inlined = {
@@ -101,24 +103,21 @@ class TracedJax:
                     )
                 )
             tensors.append(x)
-        results = [*_run(self.jaxpr.jaxpr, self.jaxpr.consts, tensors)]
+        try:
+            results = _run(self.jaxpr.jaxpr, self.jaxpr.consts, tensors)
+        except _NoGraph as refusal:
+            raise NotImplementedError(*refusal.args) from None
         return jax.tree.unflatten(self._outputs, results)
 
 
-def _is_key(aval: Any) -> bool:
-    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
-
-
 def _dtype(aval: Any) -> Any:
-    return np.dtype("uint64") if _is_key(aval) else np.dtype(aval.dtype)
+    return np.dtype("uint64") if is_key(aval) else np.dtype(aval.dtype)
 
 
 def _tensor(value: Any, aval: Any) -> LazyTensor:
-    """A value of JAX's, or of composit's, with the dtype that the program has for it. Keys are one
-    uint64 here, two uint32 there."""
-    if not isinstance(value, LazyTensor) and _is_key(aval):
-        words = np.asarray(jax.random.key_data(value)).astype("uint64")
-        return as_tensor(words[..., 0] << np.uint64(32) | words[..., 1])
+    """A value of JAX's, or of composit's, with the dtype that the program has for it."""
+    if is_key(value):
+        return as_tensor(words_of(value))
     if not isinstance(value, LazyTensor):
         value = np.asarray(value, dtype=_dtype(aval))
     x = as_tensor(value)
@@ -133,6 +132,10 @@ def _line(equation: Any) -> str:
 def _refuse(equation: Any, why: str) -> NotImplementedError:
     line = _line(equation)
     return NotImplementedError(f"trace_jax: {why}" + (f" [{line}]" if line else ""))
+
+
+class _NoGraph(NotImplementedError):
+    """Of a program that is no graph of its arguments, as it looks at their values."""
 
 
 def _run(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[LazyTensor]) -> list[LazyTensor]:
@@ -258,11 +261,16 @@ def _scanned(parameters: dict[str, Any], x: list[LazyTensor]) -> list[LazyTensor
         made = _closed(parameters["jaxpr"], [*x[:consts], *state, *row])
         return tuple(made[:carry]), tuple(made[carry:])
 
-    state, rows = scan(
-        step, tuple(x[consts : consts + carry]), tuple(x[consts + carry :]),
-        length=parameters["length"], reverse=parameters["reverse"],
-    )  # fmt: skip
-    return [*state, *rows]
+    init, rows = tuple(x[consts : consts + carry]), tuple(x[consts + carry :])
+    length, backward = parameters["length"], parameters["reverse"]
+    try:
+        state, results = scan(step, init, rows, length=length, reverse=backward)
+        return [*state, *results]
+    except _NoGraph:  # then row by row, while values are known
+        made: list[Any] = [()] * length
+        for place in reversed(range(length)) if backward else range(length):
+            init, made[place] = step(init, [each[place] for each in rows])
+        return [*init, *(stack(column) for column in zip(*made))]
 
 
 def _repeated(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
@@ -278,8 +286,11 @@ def _repeated(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
 
     count = _iterations(parameters, for_condition, state)
     if count is not None:
-        made, _ = scan(lambda s, row: (tuple(step(s)), ()), tuple(state), (), length=count)
-        return [*made]
+        try:
+            made, _ = scan(lambda s, row: (tuple(step(s)), ()), tuple(state), (), length=count)
+            return [*made]
+        except _NoGraph:  # then iteration by iteration, while values are known
+            pass
     while True:
         (goes_on,) = _closed(parameters["cond_jaxpr"], [*for_condition, *state])
         if not bool(_value(equation, goes_on)):
@@ -291,11 +302,12 @@ def _value(equation: Any, x: LazyTensor) -> Any:
     try:
         return evaluate(x)
     except ValueError:
-        raise _refuse(
+        refusal = _refuse(
             equation,
             "the condition of a while loop depends on a placeholder. A loop that counts up to a "
             "number that is known is required, or scan.",
-        ) from None
+        )
+        raise _NoGraph(*refusal.args) from None
 
 
 def _iterations(
@@ -362,21 +374,40 @@ def _with_rules(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
         _core.input(f"x{place}", np.dtype(each.dtype), tuple(each.shape))
         for place, each in enumerate(x)
     ]
-    if name == "custom_linear_solve":
-        lengths = parameters["const_lengths"]
-        skipped = lengths.matvec + lengths.vecmat
-        rest = sum(lengths)
-        given = placeholders[skipped : skipped + lengths.solve] + placeholders[rest:]
-        results = _closed(parameters["jaxprs"].solve, given)
-    else:
-        results = _closed(parameters[_ruled[name]], placeholders)
 
-    def bound(*arguments: Any) -> Any:
+    def primal(arguments: Sequence[LazyTensor]) -> list[LazyTensor]:
+        if name != "custom_linear_solve":
+            return _closed(parameters[_ruled[name]], arguments)
+        lengths = parameters["const_lengths"]
+        skipped, rest = lengths.matvec + lengths.vecmat, sum(lengths)
+        given = [*arguments[skipped : skipped + lengths.solve], *arguments[rest:]]
+        return _closed(parameters["jaxprs"].solve, given)
+
+    try:
+        results = primal(placeholders)
+    except _NoGraph:
+        # The results are known where the arguments are: they are arguments more, whose gradients
+        # nobody asks for.
+        made = primal(x)
+        results = [
+            _core.input(f"y{place}", np.dtype(each.dtype), tuple(each.shape))
+            for place, each in enumerate(made)
+        ]
+        placeholders, x = [*placeholders, *results], [*x, *made]
+
+    def bound(*given: Any) -> Any:
+        arguments = given[: len(avals)]
         made = equation.primitive.bind(*arguments, **equation.primitive.get_bind_params(parameters))
         return tuple(made) if equation.primitive.multiple_results else (made,)
 
     label = parameters.get("name") or name
-    return _core.ruled_call(label, placeholders, results, x, _JaxRules(bound, avals))
+    return _core.ruled_call(
+        label,
+        placeholders,
+        results,
+        x,
+        _JaxRules(bound, [*avals, *(atom.aval for atom in equation.outvars)][: len(x)]),
+    )
 
 
 class _JaxRules:

@@ -1,5 +1,6 @@
 """Plain C and C++: the bits of the interpreter, no warnings, few lines, on other processors too."""
 
+import functools
 import shutil
 import subprocess
 
@@ -11,6 +12,7 @@ from exported_programs import attention, integers, moved, recurrent
 import composit
 import composit.numpy as cnp
 from composit import nn
+from composit.examples.digits import network
 
 F = "float32"
 RANDOM = np.random.default_rng(7)
@@ -176,6 +178,45 @@ def test_a_small_network_is_short(language, tmp_path):
     text, data = (int(word) for word in sizes.stdout.split()[6:8])
     weights = sum(array.nbytes for array in (W1, B1, W2, B2))
     assert text + data - weights <= 4096
+
+
+def digits():
+    """The demo's network and its training step, with what they are called with."""
+    weights = network.initial_weights(8, 8, 0)
+    images, labels = np.abs(drawn(32, 1, 8, 8)), RANDOM.integers(0, 10, 32)
+    step = functools.partial(network.training_step, learning_rate=0.05)
+    return step, [images, labels, *weights]
+
+
+def test_a_network_with_its_training_step_is_short(tmp_path):
+    step, arguments = digits()
+    named = [cnp.asarray(x, name=n)
+             for x, n in zip(arguments, ("images", "labels", *network.NAMES))]  # fmt: skip
+    image = cnp.asarray(arguments[0][:1], name="image")
+    one = composit.compile(lambda x, *w: network.network(x, w), image, *named[2:], name="classify",
+                           backend="interpreter")  # fmt: skip
+    other = composit.compile(step, *named, name="train_step", backend="interpreter")
+    composit.export(tmp_path, "digits", [one, other], style="plain", language="c")
+    text = (tmp_path / "digits.c").read_text()
+    assert len(text.splitlines()) <= 700
+    # Of a gather and a scatter by (row, label) the labels alone are looked at.
+    assert text.count(">= 10) return 1;") == 2 and ">= 32) return 1;" not in text
+
+
+def test_a_training_step_has_the_same_bits(tmp_path):
+    step, arguments = digits()
+    plain_exports.check(step, arguments, tmp_path, "c", "gcc")
+
+
+def steps_of_counts(x):
+    """Counted numbers backward, by twos and transposed, as indices and as operands."""
+    rows, columns = np.arange(8)[::-1], np.arange(0, 8, 2)
+    lazy = cnp.arange(12).reshape(3, 4)
+    return x[cnp.asarray(rows)], x[:, cnp.asarray(columns)], x[:3, :4] + lazy.T.T.astype(F), lazy.T
+
+
+def test_counted_numbers_are_no_arrays(tmp_path):
+    plain_exports.check(steps_of_counts, [drawn(8, 8)], tmp_path, "c", "gcc")
 
 
 def test_no_library_is_needed(tmp_path):

@@ -1,9 +1,13 @@
 """Programs written with JAX as functions of composit: values and gradients are JAX's."""
 
+import dataclasses
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 from jax import lax
 
 import composit as ct
@@ -316,6 +320,109 @@ def test_while_loops():
     x = floats(4)
     close(flashlight.trace_jax(euler, x, 0.1)(x, 0.1), euler(x, 0.1))
     close(flashlight.trace_jax(counting, x, 3)(x, 3), counting(x, 3))
+
+
+def written(x, places, rows):
+    """Where places are met twice, or lie outside, and windows of several axes."""
+    x = jnp.asarray(x)
+    return (
+        x.at[places].max(rows), x.at[places].min(rows), x.at[places].multiply(rows),
+        x.at[:, places].max(rows.T), x.at[places, 1].add(rows[:, 0]), x.at[places].subtract(rows),
+        x.at[1:3, 0:2].min(0.0), x.at[places, places[::-1]].max(rows[:, 1], mode="clip"),
+        jax.ops.segment_max(rows, places % 2, 2), jax.ops.segment_prod(rows, places % 3, 4),
+    )  # fmt: skip
+
+
+def test_values_written_to_places_several_times():
+    x, places, rows = floats(4, 4), np.array([1, 3, 1, -2, 9], "int32"), floats(5, 4)
+    close(flashlight.trace_jax(written, x, places, rows)(x, places, rows), written(x, places, rows))
+    compiled = ct.compile(flashlight.trace_jax(written, x, places, rows))
+    close(compiled(x, places, rows), written(x, places, rows))
+    with_nan = rows.copy()
+    with_nan[0, 0] = np.nan
+    largest = lambda x, rows: written(x, places, rows)[:2]
+    close(flashlight.trace_jax(largest, x, with_nan)(x, with_nan), largest(x, with_nan))
+
+
+def parts(x):
+    return (
+        jnp.stack([x, 2 * x], 1), jnp.unstack(x, axis=1), jnp.tile(x, (2, 1, 3)),
+        jnp.bitwise_xor.reduce((9 * x).astype(int), axis=1),
+        jax.vmap(lambda y: y / lax.psum(y, "i") + lax.pmax(y, "i") - lax.pmin(y, "i"),
+                 axis_name="i")(x),
+    )  # fmt: skip
+
+
+def test_parts_joined_and_taken_apart():
+    x = floats(3, 4)
+    close(flashlight.trace_jax(parts, x)(x), parts(x))
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, 3, 5), (1,)])
+def test_tridiagonal_systems_exchange_rows(shape):
+    lower, middle, upper = floats(*shape), floats(*shape), floats(*shape)
+    middle[..., 0] = 0 if shape[-1] > 1 else 2
+    lower[..., 0] = upper[..., -1] = 0
+    right = floats(*shape, 2)
+    found = flashlight.trace_jax(lax.linalg.tridiagonal_solve, lower, middle, upper, right)(
+        lower, middle, upper, right
+    )
+    close(found, lax.linalg.tridiagonal_solve(lower, middle, upper, right), 1e-4)
+
+
+def test_the_incomplete_beta_function():
+    a, b, x = np.meshgrid([1e-2, 0.5, 3, 80, 900], [0.3, 2, 700], np.linspace(0, 1, 11))
+    traced = flashlight.trace_jax(jax.scipy.special.betainc, *np.float32([a, b, x]))
+    of_scipy = scipy.special.betainc(*np.float32([a, b, x]).astype("float64"))
+    np.testing.assert_allclose(traced(*np.float32([a, b, x])), of_scipy, rtol=1e-6, atol=1e-30)
+    edges = traced(*np.broadcast_arrays(np.float32(-1), b, x.astype("float32")))
+    assert np.isnan(np.asarray(edges)).all()
+
+
+def fixed_point(w, x):
+    """A loop that ends by values, with a derivative of its own; another within a scan."""
+
+    @jax.custom_jvp
+    def root(x):
+        return lax.while_loop(lambda y: jnp.abs(y * y - x) > 1e-5, lambda y: (y + x / y) / 2, x)
+
+    root.defjvp(lambda x, dx: (root(x[0]), dx[0] / (2 * root(x[0]))))
+    halves = lambda total, x: (total + lax.while_loop(lambda y: y > w, lambda y: y / 2, x), x)
+    return root(w) + lax.scan(halves, 0.0, x)[0]
+
+
+def test_loops_that_end_by_values_within_scans_and_own_rules():
+    w, x = np.float32(2.0), np.abs(floats(4)) + 2
+    traced = flashlight.trace_jax(fixed_point, w, x)
+    close(traced(w, x), fixed_point(w, x))
+    close(ct.grad(traced, argnums=(0, 1))(w, x), jax.jacfwd(fixed_point, (0, 1))(w, x))
+    with pytest.raises(NotImplementedError, match="depends on a placeholder"):
+        ct.compile(traced)(w, x)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Layer:
+    w: Any
+    keys: list
+
+    def __call__(self, x):
+        return x @ self.w + jax.random.normal(self.keys[0], x.shape)
+
+
+def test_containers_that_jax_knows_are_structures():
+    layer, x = Layer(floats(3, 3), [jax.random.key(4)]), floats(2, 3)
+    loss = lambda layer, x: jnp.mean(layer(x) ** 2)
+    traced = flashlight.trace_jax(loss, layer, x)
+    gradient = ct.grad(lambda w, layer, x: traced(Layer(w, layer.keys), x))(layer.w, layer, x)
+    expected = jax.grad(lambda w: loss(Layer(w, layer.keys), x))(layer.w)
+    close(gradient, expected)
+    compiled = ct.compile(traced)
+    assert compiled(layer, x).item() == traced(layer, x).item()
+    doubled = ct.compile(flashlight.trace_jax(lambda layer: Layer(2 * layer.w, layer.keys), layer))
+    made = doubled(layer)
+    assert isinstance(made, Layer) and made.keys[0] == 4  # words of a key
+    np.testing.assert_array_equal(made.w, 2 * layer.w)
 
 
 def test_compiled_and_written_as_stablehlo():

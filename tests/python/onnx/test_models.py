@@ -223,6 +223,21 @@ def test_an_unknown_condition_chooses_among_both_branches():
         agree(proto, np.array(condition), x)
 
 
+def test_a_branch_that_cannot_be_built_makes_its_condition_known():
+    wrong = helper.make_graph([helper.make_node("MatMul", ["x", "x"], ["no_y"])], "no", [],
+                              [tensor("no_y", None)])  # fmt: skip
+    node = helper.make_node(
+        "If", ["condition"], ["y"], then_branch=branch("yes", 2.0), else_branch=wrong
+    )
+    proto = model_of([node], [tensor("condition", [], BOOL), tensor("x", ["n", "m"])],
+                     [tensor("y", ["n", "m"])])  # fmt: skip
+    model, x = composit.onnx.load(proto), floats(3, 2)
+    assert model.deciding_inputs(np.array(True), x) == ("condition",)
+    assert (model.compile()(np.array(True), x) == 2 * x).all()
+    with pytest.raises(ValueError, match="MatMul"):
+        model(np.array(False), x)
+
+
 def loop_model(steps):
     """x doubled and recorded in each step."""
     body = helper.make_graph(

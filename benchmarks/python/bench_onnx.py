@@ -1,0 +1,67 @@
+"""Models in ONNX's format that packages bring with their weights: silero-vad and magika."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+from group import main
+from measure import Case, Sides, check
+from peers import onnx_session_of_file
+
+
+def _file(package, pattern):
+    (file,) = Path(importlib.util.find_spec(package).origin).parent.glob(pattern)
+    return file
+
+
+def _prepare(file, feed, flops):
+    def prepare(threads):
+        import composit.onnx
+
+        model = composit.onnx.load(file)
+        compiled = model.compile(threads=threads)
+        session = onnx_session_of_file(file, threads)
+
+        def ours():
+            return compiled(**feed)
+
+        def theirs():
+            return session.run(None, feed)
+
+        found = ours()
+        found = found if isinstance(found, tuple) else (found,)
+        for value, other in zip(found, theirs(), strict=True):
+            check(f"{file.stem}: ONNX Runtime", value, other, 1e-4)
+        moved = sum(each.nbytes for each in model.parameters.values())
+        return Sides(ours, {"ONNX Runtime": theirs}, flops, moved)
+
+    return prepare
+
+
+def cases():
+    draw = np.random.default_rng(0)
+    window = {
+        "input": 0.1 * draw.standard_normal((1, 576)).astype("float32"),
+        "state": np.zeros((2, 1, 128), "float32"),
+    }
+    speech = _file("silero_vad", "data/silero_vad_16k_op15.onnx")
+    rated = window | {"sr": np.array(16000)}
+    yield Case("silero-vad, a window", 0.5, 1.0, _prepare(speech, rated, 0))
+    windows = {
+        "input": 0.1 * draw.standard_normal((32, 576)).astype("float32"),
+        "h": np.zeros((1, 1, 128), "float32"), "c": np.zeros((1, 1, 128), "float32"),
+    }  # fmt: skip
+    sequence = _file("silero_vad", "data/silero_vad_16k_sequence.onnx")
+    yield Case("silero-vad, 32 windows", 0.5, 1.0, _prepare(sequence, windows, 0))
+    content = {"bytes": draw.integers(0, 257, (1, 2048)).astype("int32")}
+    yield Case(
+        "magika, a file", 0.5, 1.0, _prepare(_file("magika", "models/*/model.onnx"), content, 0)
+    )
+
+
+if __name__ == "__main__":
+    main(
+        "ONNX models",
+        "Weights are constants of either side. Results agree to 1e-4 of the largest.",
+        cases,
+    )
