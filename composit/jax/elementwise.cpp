@@ -158,19 +158,6 @@ Tensor leading_zeros(const Tensor& x) {
     return ops::astype(zeros, dtype);
 }
 
-// Integers in the order of floats: -NaN, -infinity, …, -0, 0, …, infinity, NaN.
-Tensor total_order(const Tensor& x) {
-    if (!ir::is_floating(x.dtype())) return x;
-    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
-                        : ir::size_of(x.dtype()) == 4 ? DType::int32
-                                                      : DType::int64;
-    const Tensor pattern = ops::bitcast(x, whole);
-    const Tensor sign =
-        ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
-    const Tensor turned = ops::map("bitwise_and", {sign, extreme(whole, false)});
-    return ops::map("bitwise_xor", {pattern, turned});
-}
-
 ApplyRule in_total_order(std::string_view row) {
     return [row](const Application& a) {
         return Tensors{ops::map(row, {total_order(a.x[0]), total_order(a.x[1])})};
@@ -195,6 +182,18 @@ Tensor reduced_precision(const Application& a) {
 }
 
 }  // namespace
+
+Tensor total_order(const Tensor& x) {
+    if (!ir::is_floating(x.dtype())) return x;
+    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
+                        : ir::size_of(x.dtype()) == 4 ? DType::int32
+                                                      : DType::int64;
+    const Tensor pattern = ops::bitcast(x, whole);
+    const Tensor sign =
+        ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
+    const Tensor turned = ops::map("bitwise_and", {sign, extreme(whole, false)});
+    return ops::map("bitwise_xor", {pattern, turned});
+}
 
 void add_elementwise_primitives(ApplyRules& rules) {
     for (const SameRow& each : same_rows)
