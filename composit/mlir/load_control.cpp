@@ -1,8 +1,11 @@
 // Control flow: loops, choices, calls, tuples.
 #include "composit/functional/while_loop.h"
 #include "composit/mlir/region_bodies.h"
+#include "composit/ops/decompositions.h"
+#include "composit/ops/matrices.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace composit::mlir {
 namespace {
@@ -55,6 +58,57 @@ Tensors called(const Site& site, const std::string& name) {
     return site.building.call(*function, site.x);
 }
 
+// What composit itself wrote as a function under a name: the operation that it was. Nothing where it
+// is none for these operands.
+std::optional<Tensors> own_operation(const Site& site, std::string_view name) {
+    const auto is_square = [](const Tensor& x) {
+        const bool is_wide = x.dtype() == DType::float64 || x.dtype() == DType::complex128;
+        return is_wide && x.rank() >= 2 && ops::rows(x) == ops::columns(x);
+    };
+    const auto& x = site.x;
+    constexpr std::pair<std::string_view, ops::Combiner> scans[] = {
+        {"cumsum", ops::Combiner::sum},
+        {"cumprod", ops::Combiner::product},
+        {"cummax", ops::Combiner::maximum},
+        {"cummin", ops::Combiner::minimum}};
+    for (const auto& [scan, combiner] : scans) {
+        if (name != scan || x.size() != 1) continue;
+        const syntax::Attribute& attributes = site.attribute({"composite_attributes"});
+        const Axes axes = site.part(attributes, "axis");
+        site.check(axes.size() == 1, "it has no axis, which is required.");
+        site.checked_axes(axes, x[0].rank(), "axis");
+        return Tensors{ops::scan(combiner, x[0], axes[0])};
+    }
+    if (name == "solve" && x.size() == 2 && is_square(x[0]) && x[1].dtype() == x[0].dtype() &&
+        x[1].rank() == x[0].rank() && ops::batch_of(x[0]) == ops::batch_of(x[1]) &&
+        ops::rows(x[0]) == ops::rows(x[1]))
+        return Tensors{ops::solve(x[0], x[1])};
+    if ((name == "inv" || name == "inv_or_nan") && x.size() == 1 && is_square(x[0]))
+        return Tensors{ops::inv(x[0], name == "inv_or_nan")};
+    if (name == "slogdet" && x.size() == 1 && is_square(x[0])) return ops::slogdet(x[0]);
+    const ir::scalar::RowRef row = ir::scalar::find_row(name);
+    if (!row || ir::scalar::is_user_row(*row) || static_cast<size_t>(row->arity) != x.size())
+        return {};
+    return Tensors{ops::map(row, x)};
+}
+
+bool has_types(const Tensors& made, const std::vector<ValueType>& types) {
+    return std::ranges::equal(made, types, [](const Tensor& x, const ValueType& type) {
+        return x.dtype() == type.dtype && x.shape() == type.shape;
+    });
+}
+
+Tensors composed(const Site& site) {
+    const std::vector<std::string>& words = site.operation.words;
+    const std::string name = words.empty() ? site.word({"name"}) : words[0];
+    constexpr std::string_view own = "composit.";
+    if (name.starts_with(own)) {
+        const auto made = own_operation(site, std::string_view(name).substr(own.size()));
+        if (made && has_types(*made, syntax::tensors_of(site.operation.results))) return *made;
+    }
+    return called(site, site.word({"decomposition"}));
+}
+
 // A part of a tuple: tensors of the parts before it stand in front.
 Tensors part_of_tuple(const Site& site) {
     site.check(site.operation.operands.size() == 1, "it has ", site.operation.operands.size(),
@@ -93,9 +147,7 @@ void add_control_loads(LoadRules& rules) {
         return chosen(site, ops::map("invert", {site.x[0]}));
     };
     rules["func.call"] = [](const Site& site) { return called(site, site.word({"callee"})); };
-    rules["stablehlo.composite"] = [](const Site& site) {
-        return called(site, site.word({"decomposition"}));
-    };
+    rules["stablehlo.composite"] = composed;
     rules["stablehlo.tuple"] = [](const Site& site) { return site.x; };
     rules["stablehlo.get_tuple_element"] = part_of_tuple;
     rules["stablehlo.map"] = [](const Site& site) {
