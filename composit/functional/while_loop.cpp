@@ -17,7 +17,7 @@
 namespace composit {
 namespace {
 
-constexpr int64_t most_iterations = int64_t{1} << 16;  // made one by one
+constexpr int64_t most_iterations = int64_t{1} << 14;  // made one by one
 
 bool is_known(const Tensor& x) { return !x.node().is_open(); }
 
@@ -51,8 +51,10 @@ struct Comparison {
 std::optional<Comparison> comparison_of(const Tensor& condition, const Tensors& state) {
     const std::string_view row = row_of_two(condition);
     constexpr std::pair<std::string_view, std::string_view> turned[] = {
-        {"less", "greater"}, {"less_equal", "greater_equal"},
-        {"greater", "less"}, {"greater_equal", "less_equal"},
+        {"less", "greater"},
+        {"less_equal", "greater_equal"},
+        {"greater", "less"},
+        {"greater_equal", "less_equal"},
         {"not_equal", "not_equal"}};
     for (const auto& [same, other] : turned) {
         if (row != same) continue;
@@ -143,13 +145,13 @@ std::optional<Tensors> counted(const LoopCondition& condition, const LoopStep& s
     const auto iterations = count_of(compared->row, first, *end, *by);
     if (!iterations || *iterations > std::numeric_limits<int64_t>::max() / 2 - std::abs(first))
         return {};
+    if (*iterations == 0) return init;
     const auto number = [](int64_t value) {
         return ir::constant(Array::of<int64_t>(DType::int64, {}, {value}));
     };
     const int64_t lower = *by == 1 ? first : 0;
     Tensor now = body.parameters[0];
-    if (*by != 1)
-        now = ops::map("add", {ops::map("multiply", {now, number(*by)}), number(first)});
+    if (*by != 1) now = ops::map("add", {ops::map("multiply", {now, number(*by)}), number(first)});
     ir::Body loop;
     loop.name = name;
     loop.parameters.push_back(body.parameters[0]);
@@ -164,9 +166,9 @@ std::optional<Tensors> counted(const LoopCondition& condition, const LoopStep& s
         }
     }
     loop.results = ir::substitute(loop.results, from, to);
-    const Tensors made = operands.empty() ? Tensors()
-                                          : loop_of(std::move(loop), operands, lower,
-                                                    lower + *iterations);
+    const Tensors made = operands.empty()
+                             ? Tensors()
+                             : loop_of(std::move(loop), operands, lower, lower + *iterations);
     Tensors results;
     size_t next = 0;
     for (size_t k = 0; k < init.size(); ++k) {

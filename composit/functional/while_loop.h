@@ -20,7 +20,7 @@ using LoopStep = std::function<Tensors(const Tensors& state)>;      // the next 
 // A loop that counts (the condition compares an integer of the state with a number that is known,
 // the step adds a known number to it) is one loop of the graph, as fori_loop makes it. Any other is
 // made iteration by iteration while the condition has a value.
-// NotSupported: the condition depends on a placeholder, or holds after 65,536 iterations that were
+// NotSupported: the condition depends on a placeholder, or holds after 16,384 iterations that were
 // made one by one. TypeError unless the step returns tensors of the types that it takes.
 [[nodiscard]] Tensors while_loop(const LoopCondition& condition, const LoopStep& step,
                                  const Tensors& init, const std::string& name = "while");

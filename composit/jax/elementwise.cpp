@@ -143,8 +143,8 @@ Tensor derivative_of_digamma(const Application& a) {
     const Tensor order = ops::astype(a.x[0], DType::float64);
     const ir::Array known = execute::evaluate_and_keep({order})[0];
     const double* const orders = known.data_as<double>();
-    const bool is_one = std::all_of(orders, orders + known.size(),
-                                    [&](double each) { return each == orders[0]; });
+    const bool is_one =
+        std::all_of(orders, orders + known.size(), [&](double each) { return each == orders[0]; });
     user_check<NotSupported>(is_one && orders[0] >= 0 && orders[0] < 1000, asked);
     return ops::astype(aten::polygamma(static_cast<int64_t>(orders[0]), a.x[1]), a.x[1].dtype());
 }

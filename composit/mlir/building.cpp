@@ -22,8 +22,9 @@ std::string said_names(Site::Names names) {
 
 void append_integers(const syntax::Attribute& attribute, std::string_view name, Axes& all) {
     if (attribute.kind == Kind::integer || attribute.kind == Kind::boolean) {
-        user_check(attribute.integer >= -most_length && attribute.integer <= most_length, name, " has the number ",
-                   attribute.integer, ". Numbers that lengths can be are required.");
+        user_check(attribute.integer >= -most_length && attribute.integer <= most_length, name,
+                   " has the number ", attribute.integer,
+                   ". Numbers that lengths can be are required.");
         all.push_back(attribute.integer);
         return;
     }
@@ -48,8 +49,7 @@ void append_integers(const syntax::Attribute& attribute, std::string_view name, 
         }
         return;
     }
-    user_check(attribute.kind == Kind::list, name,
-               " is no list of integers, which is required.");
+    user_check(attribute.kind == Kind::list, name, " is no list of integers, which is required.");
     for (const syntax::Attribute& each : attribute.list) append_integers(each, name, all);
 }
 
@@ -120,7 +120,8 @@ Tensors Building::run(const syntax::Region& region, const Tensors& arguments) {
                        " arguments, which are given. As many are required.");
             const Tensor& x = arguments[next++];
             user_check(x.dtype() == type.dtype && x.shape() == type.shape, "a region takes ",
-                       type_text(type), " where ", x.type(), " is given. Equal types are required.");
+                       type_text(type), " where ", x.type(),
+                       " is given. Equal types are required.");
             value.push_back(x);
         }
     }
@@ -153,8 +154,8 @@ Tensors Building::made_by(const syntax::Operation& operation, const Tensors& ope
         const Site site(*this, operation, operands);
         Tensors made = load_rules().at(operation.name)(site);
         const std::vector<ValueType> types = syntax::tensors_of(operation.results);
-        user_check(made.size() == types.size(), "it gives ", made.size(),
-                   " results, and types of ", types.size(), " are written. As many are required.");
+        user_check(made.size() == types.size(), "it gives ", made.size(), " results, and types of ",
+                   types.size(), " are written. As many are required.");
         for (size_t i = 0; i < made.size(); ++i)
             user_check(made[i].dtype() == types[i].dtype && made[i].shape() == types[i].shape,
                        "it gives ", type_text(ValueType{made[i].dtype(), made[i].shape()}),
@@ -205,8 +206,7 @@ Axes Site::integers_or(Names names, const Axes& otherwise) const {
 
 int64_t Site::integer(Names names) const {
     const Axes all = integers(names);
-    check(all.size() == 1, said_names(names), " has ", all.size(),
-          " numbers. One is required.");
+    check(all.size() == 1, said_names(names), " has ", all.size(), " numbers. One is required.");
     return all[0];
 }
 
@@ -230,8 +230,9 @@ std::string Site::word_or(Names names, std::string_view otherwise) const {
 }
 
 Axes Site::part(const syntax::Attribute& record, std::string_view name) const {
-    check(record.kind == Kind::record, "its numbers of dimensions are no record, which is "
-                                       "required (#stablehlo.…<…>).");
+    check(record.kind == Kind::record,
+          "its numbers of dimensions are no record, which is "
+          "required (#stablehlo.…<…>).");
     const syntax::Attribute* const found = record.find(name);
     return found ? integers_of(*found, name) : Axes();
 }

@@ -157,7 +157,8 @@ const std::map<std::string_view, Formula>& formulas() {
               return scaled(out, out.unary("log", x[0]), std::numbers::log10e);
           },
           true, false, true}},
-        {"logaddexp", {[](Writer& out, X x) { return log_of_sum(out, x, std::numbers::e); }, true, false, true}},
+        {"logaddexp",
+         {[](Writer& out, X x) { return log_of_sum(out, x, std::numbers::e); }, true, false, true}},
         {"logaddexp2", {[](Writer& out, X x) { return log_of_sum(out, x, 2); }, true, false, true}},
         {"softplus",
          {[](Writer& out, X x) {
@@ -239,8 +240,8 @@ Value print_row(Writer& out, const Row& row, const Values& x) {
     if (const Same* each = find(comparisons, row.name))
         if (x[0].dtype == x[1].dtype) return out.compare(each->operation, x[0], x[1]);
     const auto formula = formulas().find(row.name);
-    const bool has_formula = formula != formulas().end() &&
-                             (ir::is_inexact(dtype) || !formula->second.needs_inexact);
+    const bool has_formula =
+        formula != formulas().end() && (ir::is_inexact(dtype) || !formula->second.needs_inexact);
     if (has_formula && !formula->second.is_near) return formula->second.rule(out, x);
     std::vector<DType> dtypes;
     for (const Value& each : x) dtypes.push_back(each.dtype);

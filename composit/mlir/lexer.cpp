@@ -106,8 +106,8 @@ void Lexer::advance() {
             ++at_;
             while (ascii::is_digit(at(at_))) ++at_;
             const bool has_sign = at(at_ + 1) == '-' || at(at_ + 1) == '+';
-            const bool has_exponent = (at(at_) == 'e' || at(at_) == 'E') &&
-                                      ascii::is_digit(at(at_ + (has_sign ? 2 : 1)));
+            const bool has_exponent =
+                (at(at_) == 'e' || at(at_) == 'E') && ascii::is_digit(at(at_ + (has_sign ? 2 : 1)));
             if (has_exponent) {
                 at_ += has_sign ? 2 : 1;
                 while (ascii::is_digit(at(at_))) ++at_;
@@ -145,7 +145,8 @@ void Lexer::advance() {
         while (is_value ? is_of_value(at(at_)) : is_of_name(at(at_))) ++at_;
         // "%0#1" is one name; "#stablehlo<…>" ends before its bracket.
         if (at_ - start > 1) return made(kind);
-        if (kind != Token::Kind::alias) fail_at(token_.place, "'", c, "' stands alone. A name behind it is required.");
+        if (kind != Token::Kind::alias)
+            fail_at(token_.place, "'", c, "' stands alone. A name behind it is required.");
         return made(Token::Kind::sign);
     }
     if (c == '-' && at(at_) == '>') ++at_;
@@ -165,9 +166,10 @@ Shape Lexer::take_lengths() {
     const Place place = here();
     while (ascii::is_digit(at(at_)) || at(at_) == '?') {
         if (at(at_) == '?')
-            fail_at<NotSupported>(here(), "a tensor has a length that is not known. Fixed lengths "
-                                          "are required: jax.export with arguments of fixed shapes "
-                                          "writes them.");
+            fail_at<NotSupported>(here(),
+                                  "a tensor has a length that is not known. Fixed lengths "
+                                  "are required: jax.export with arguments of fixed shapes "
+                                  "writes them.");
         int64_t length = 0;
         const char* const begin = text_.data() + at_;
         const auto read = std::from_chars(begin, text_.data() + text_.size(), length);
@@ -231,8 +233,9 @@ std::string unquoted(const Token& token) {
             text += static_cast<char>(16 * high + low);
             i += 2;
         } else {
-            fail_at(token.place, "a text has '\\' before what it does not go with. \\n, \\t, \\\", "
-                                 "\\\\ or two hexadecimal digits are required.");
+            fail_at(token.place,
+                    "a text has '\\' before what it does not go with. \\n, \\t, \\\", "
+                    "\\\\ or two hexadecimal digits are required.");
         }
     }
     return text;

@@ -11,7 +11,18 @@
 namespace composit::mlir::syntax {
 
 struct Token {
-    enum class Kind : uint8_t { word, value, symbol, alias, type_alias, label, number, text, sign, end };
+    enum class Kind : uint8_t {
+        word,
+        value,
+        symbol,
+        alias,
+        type_alias,
+        label,
+        number,
+        text,
+        sign,
+        end
+    };
     Kind kind = Kind::end;
     std::string_view spelling;  // as written
     Place place;
@@ -45,8 +56,8 @@ class Lexer {
     [[nodiscard]] Shape take_lengths();
 
     [[nodiscard]] int64_t take_integer();
-    [[nodiscard]] std::string take_text();       // without quotes
-    [[nodiscard]] std::string take_symbol();     // without @
+    [[nodiscard]] std::string take_text();    // without quotes
+    [[nodiscard]] std::string take_symbol();  // without @
     [[nodiscard]] std::string_view text() const { return text_; }
 
   private:

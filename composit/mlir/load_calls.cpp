@@ -25,9 +25,7 @@ char letter(const Site& site, std::string_view name) {
     return static_cast<char>(found->integer);
 }
 
-Tensor zeros(const ValueType& type) {
-    return ops::full(type.shape, jax::number(type.dtype, 0));
-}
+Tensor zeros(const ValueType& type) { return ops::full(type.shape, jax::number(type.dtype, 0)); }
 
 void check_matrices(const Site& site, size_t count) {
     site.check_operands(count);
@@ -39,8 +37,8 @@ void check_matrices(const Site& site, size_t count) {
 }
 
 void check_square(const Site& site) {
-    site.check(ops::rows(site.x[0]) == ops::columns(site.x[0]), "an operand is ",
-               site.x[0].type(), ". Square matrices are required.");
+    site.check(ops::rows(site.x[0]) == ops::columns(site.x[0]), "an operand is ", site.x[0].type(),
+               ". Square matrices are required.");
 }
 
 Tensor wide(const Tensor& x) {
@@ -60,8 +58,7 @@ Tensors potrf(const Site& site) {
 Tensors getrf(const Site& site) {
     check_matrices(site, 1);
     const Tensors made = jax::apply("lu", site.x, {});
-    const Tensor pivots =
-        ops::map("add", {made[1], jax::integer_number(made[1].dtype(), 1)});
+    const Tensor pivots = ops::map("add", {made[1], jax::integer_number(made[1].dtype(), 1)});
     return {made[0], pivots, no_error(site, 2)};
 }
 
@@ -90,14 +87,14 @@ Tensors gesdd(const Site& site) {
     check_matrices(site, 1);
     const char mode = letter(site, "mode");
     const bool has_vectors = mode != 'N';
-    const Tensors made = jax::apply(
-        "svd", site.x, {{"compute_uv", has_vectors}, {"full_matrices", mode == 'A'}});
+    const Tensors made =
+        jax::apply("svd", site.x, {{"compute_uv", has_vectors}, {"full_matrices", mode == 'A'}});
     return {site.x[0], made[0], has_vectors ? made[1] : zeros(site.result(2)),
             has_vectors ? made[2] : zeros(site.result(3)), no_error(site, 4)};
 }
 
-// R, and below its diagonal the vectors of reflections, through which no gradient goes: what is made
-// of them, Q, is known by the matrix.
+// R, and below its diagonal the vectors of reflections, through which no gradient goes: what is
+// made of them, Q, is known by the matrix.
 Tensors geqrf(const Site& site) {
     check_matrices(site, 1);
     const Tensor& x = site.x[0];
@@ -123,10 +120,9 @@ Tensors orgqr(const Site& site) {
                "operands are ", vectors.type(), " and ", tau.type(),
                ". As many rows as columns, and a number for each column, are required.");
     const Tensor matrix = site.building.factored_from(vectors);
-    const Tensor q =
-        matrix ? ops::qr(wide(matrix), ops::QrMode::reduced)[0]
-               : ops::columns_of(aten::householder_product(wide(vectors), wide(tau)), 0,
-                                 ops::columns(vectors));
+    const Tensor q = matrix ? ops::qr(wide(matrix), ops::QrMode::reduced)[0]
+                            : ops::columns_of(aten::householder_product(wide(vectors), wide(tau)),
+                                              0, ops::columns(vectors));
     return {ops::astype(q, vectors.dtype())};
 }
 
@@ -148,11 +144,11 @@ const std::map<std::string, LoadRule>& functions() {
             made[name] = as_it_is;
         constexpr struct {
             const char *name, *of;
-        } elementwise[] = {{"mhlo.acos", "acos"},   {"mhlo.acosh", "acosh"}, {"mhlo.asin", "asin"},
-                           {"mhlo.asinh", "asinh"}, {"mhlo.atan", "atan"},   {"mhlo.atanh", "atanh"},
-                           {"mhlo.cosh", "cosh"},   {"mhlo.erf", "erf"},     {"mhlo.erfc", "erfc"},
-                           {"mhlo.sinh", "sinh"},   {"mhlo.tan", "tan"},
-                           {"mhlo.square", "square"}};
+        } elementwise[] = {
+            {"mhlo.acos", "acos"},   {"mhlo.acosh", "acosh"}, {"mhlo.asin", "asin"},
+            {"mhlo.asinh", "asinh"}, {"mhlo.atan", "atan"},   {"mhlo.atanh", "atanh"},
+            {"mhlo.cosh", "cosh"},   {"mhlo.erf", "erf"},     {"mhlo.erfc", "erfc"},
+            {"mhlo.sinh", "sinh"},   {"mhlo.tan", "tan"},     {"mhlo.square", "square"}};
         for (const auto& each : elementwise) made[each.name] = primitive(each.of);
         for (const std::string kind : {"s", "d", "c", "z"}) {
             const auto put = [&](const char* name, const LoadRule& rule) {
@@ -192,8 +188,9 @@ void add_call_loads(LoadRules& rules) {
     rules["sdy.sharding_constraint"] = as_it_is;
     for (const char* name : {"stablehlo.rng_bit_generator", "stablehlo.rng"})
         rules[name] = [](const Site&) -> Tensors {
-            fail<NotSupported>("its numbers are others on each device. A generator that is written "
-                               "out is required, as jax.random.key(seed, impl=\"threefry2x32\").");
+            fail<NotSupported>(
+                "its numbers are others on each device. A generator that is written "
+                "out is required, as jax.random.key(seed, impl=\"threefry2x32\").");
         };
 }
 

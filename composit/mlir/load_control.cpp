@@ -16,9 +16,9 @@ Tensors repeated(const Site& site) {
     return while_loop(
         [&](const Tensors& state) {
             const Tensors made = site.run(0, state);
-            site.check<TypeError>(made.size() == 1 && made[0].dtype() == DType::boolean &&
-                                      made[0].rank() == 0,
-                                  "its condition makes no bool, which is required.");
+            site.check<TypeError>(
+                made.size() == 1 && made[0].dtype() == DType::boolean && made[0].rank() == 0,
+                "its condition makes no bool, which is required.");
             return made[0];
         },
         [&](const Tensors& state) { return site.run(1, state); }, site.x);
@@ -29,8 +29,7 @@ Tensors chosen(const Site& site, const Tensor& place) {
     const auto count = static_cast<int64_t>(site.operation.regions.size());
     site.check(count > 0, "it has no regions. One or more are required.");
     if (!place.node().is_open()) {
-        const ir::Array known =
-            execute::evaluate_and_keep({ops::astype(place, DType::int64)})[0];
+        const ir::Array known = execute::evaluate_and_keep({ops::astype(place, DType::int64)})[0];
         const int64_t k = *known.data_as<int64_t>();
         return site.run(static_cast<size_t>(k < 0 || k >= count ? count - 1 : k), {});
     }
@@ -58,8 +57,8 @@ Tensors called(const Site& site, const std::string& name) {
     return site.building.call(*function, site.x);
 }
 
-// What composit itself wrote as a function under a name: the operation that it was. Nothing where it
-// is none for these operands.
+// What composit itself wrote as a function under a name: the operation that it was. Nothing where
+// it is none for these operands.
 std::optional<Tensors> own_operation(const Site& site, std::string_view name) {
     const auto is_square = [](const Tensor& x) {
         const bool is_wide = x.dtype() == DType::float64 || x.dtype() == DType::complex128;
@@ -153,9 +152,8 @@ void add_control_loads(LoadRules& rules) {
     rules["stablehlo.map"] = [](const Site& site) {
         site.check(!site.x.empty(), "it has no operands. One or more are required.");
         for (const Tensor& x : site.x)
-            site.check<TypeError>(x.shape() == site.x[0].shape(), "operands are ",
-                                  site.x[0].type(), " and ", x.type(),
-                                  ". Equal shapes are required.");
+            site.check<TypeError>(x.shape() == site.x[0].shape(), "operands are ", site.x[0].type(),
+                                  " and ", x.type(), ". Equal shapes are required.");
         return for_elements(site, 0, site.x);
     };
     // What orders effects, of which there are none.

@@ -153,8 +153,10 @@ Tensors clamped(const Site& site) {
 }
 
 DType unsigned_of(int64_t bytes) {
-    return bytes == 1 ? DType::uint8 : bytes == 2 ? DType::uint16
-           : bytes == 4 ? DType::uint32 : DType::uint64;
+    return bytes == 1   ? DType::uint8
+           : bytes == 2 ? DType::uint16
+           : bytes == 4 ? DType::uint32
+                        : DType::uint64;
 }
 
 Tensor whole_number(DType dtype, int64_t value) { return jax::integer_number(dtype, value); }
@@ -162,18 +164,16 @@ Tensor whole_number(DType dtype, int64_t value) { return jax::integer_number(dty
 // Elements of other sizes: one is several small ones along an axis behind, the lowest bits first.
 Tensor reread(const Site& site, const Tensor& x, DType dtype) {
     const int64_t size = ir::size_of(x.dtype()), wanted = ir::size_of(dtype);
-    site.check<NotSupported>(
-        !ir::is_complex(x.dtype()) && !ir::is_complex(dtype) && x.dtype() != DType::boolean &&
-            dtype != DType::boolean,
-        "it converts ", element_type_text(x.dtype()), " to ", element_type_text(dtype),
-        ". Real numbers are required.");
+    site.check<NotSupported>(!ir::is_complex(x.dtype()) && !ir::is_complex(dtype) &&
+                                 x.dtype() != DType::boolean && dtype != DType::boolean,
+                             "it converts ", element_type_text(x.dtype()), " to ",
+                             element_type_text(dtype), ". Real numbers are required.");
     if (size == wanted) return ops::bitcast(x, dtype);
     const DType wide = unsigned_of(std::max(size, wanted)),
                 narrow = unsigned_of(std::min(size, wanted));
     const int64_t count = std::max(size, wanted) / std::min(size, wanted);
-    const Tensor shifts = ops::map(
-        "multiply", {ops::astype(ops::iota({count}, 0), wide),
-                     whole_number(wide, 8 * std::min(size, wanted))});
+    const Tensor shifts = ops::map("multiply", {ops::astype(ops::iota({count}, 0), wide),
+                                                whole_number(wide, 8 * std::min(size, wanted))});
     if (wanted < size) {
         const Tensor all = jax::with_axes_behind(ops::bitcast(x, wide), x.shape().size() + 1);
         const Tensor parts = ops::astype(ops::map("right_shift", {all, shifts}), narrow);
@@ -225,8 +225,7 @@ LoadRule is_infinity(int sign) {
     return [sign](const Site& site) {
         check_alike(site, 1, "f");
         const Tensor& x = site.x[0];
-        if (sign != 0)
-            return Tensors{ops::map("equal", {x, jax::extreme(x.dtype(), sign < 0)})};
+        if (sign != 0) return Tensors{ops::map("equal", {x, jax::extreme(x.dtype(), sign < 0)})};
         return Tensors{ops::map("isinf", {x})};
     };
 }
@@ -243,14 +242,22 @@ void add_elementwise_loads(LoadRules& rules) {
     constexpr struct {
         std::string_view operation, primitive;
     } broadcast[] = {
-        {"chlo.broadcast_add", "add"},           {"chlo.broadcast_and", "and"},
-        {"chlo.broadcast_atan2", "atan2"},       {"chlo.broadcast_divide", "div"},
-        {"chlo.broadcast_maximum", "max"},       {"chlo.broadcast_minimum", "min"},
-        {"chlo.broadcast_multiply", "mul"},      {"chlo.broadcast_next_after", "nextafter"},
-        {"chlo.broadcast_or", "or"},             {"chlo.broadcast_polygamma", "polygamma"},
-        {"chlo.broadcast_power", "pow"},         {"chlo.broadcast_remainder", "rem"},
-        {"chlo.broadcast_subtract", "sub"},      {"chlo.broadcast_xor", "xor"},
-        {"chlo.broadcast_zeta", "zeta"},         {"chlo.broadcast_complex", "complex"},
+        {"chlo.broadcast_add", "add"},
+        {"chlo.broadcast_and", "and"},
+        {"chlo.broadcast_atan2", "atan2"},
+        {"chlo.broadcast_divide", "div"},
+        {"chlo.broadcast_maximum", "max"},
+        {"chlo.broadcast_minimum", "min"},
+        {"chlo.broadcast_multiply", "mul"},
+        {"chlo.broadcast_next_after", "nextafter"},
+        {"chlo.broadcast_or", "or"},
+        {"chlo.broadcast_polygamma", "polygamma"},
+        {"chlo.broadcast_power", "pow"},
+        {"chlo.broadcast_remainder", "rem"},
+        {"chlo.broadcast_subtract", "sub"},
+        {"chlo.broadcast_xor", "xor"},
+        {"chlo.broadcast_zeta", "zeta"},
+        {"chlo.broadcast_complex", "complex"},
         {"chlo.broadcast_shift_left", "shift_left"},
         {"chlo.broadcast_shift_right_arithmetic", "shift_right_arithmetic"},
         {"chlo.broadcast_shift_right_logical", "shift_right_logical"},

@@ -22,8 +22,8 @@ struct Dimensions {
 };
 
 // Checks them for an operand, indices, and a result (updates) of that rank.
-void check_dimensions(const Site& site, const Dimensions& d, const Tensor& x,
-                      const Tensor& indices, int64_t rank) {
+void check_dimensions(const Site& site, const Dimensions& d, const Tensor& x, const Tensor& indices,
+                      int64_t rank) {
     site.checked_axes(d.windows, rank, "the axes of windows");
     site.checked_axes(d.dropped, x.rank(), "the axes without a window");
     site.checked_axes(d.batch, x.rank(), "the batching axes");
@@ -38,17 +38,16 @@ void check_dimensions(const Site& site, const Dimensions& d, const Tensor& x,
                    " is batching, and is indexed or has no window. One of them is required.");
     site.check(d.vector >= 0 && d.vector <= indices.rank(), "index_vector_dim is ", d.vector,
                " of indices ", indices.type(), ". An axis, or their rank, is required.");
-    const int64_t columns = d.vector == indices.rank()
-                                ? 1
-                                : indices.shape()[static_cast<size_t>(d.vector)];
+    const int64_t columns =
+        d.vector == indices.rank() ? 1 : indices.shape()[static_cast<size_t>(d.vector)];
     site.check(columns == static_cast<int64_t>(d.starts.size()), "indices have ", columns,
                " numbers for ", d.starts.size(), " axes. As many are required.");
     const int64_t outer = d.vector == indices.rank() ? indices.rank() : indices.rank() - 1;
-    site.check(rank == outer + static_cast<int64_t>(d.windows.size()) &&
-                   x.rank() == static_cast<int64_t>(d.windows.size() + d.dropped.size() +
-                                                    d.batch.size()),
-               "windows of ", x.type(), " at ", indices.type(), " do not have the rank ", rank,
-               " that is written. Numbers of dimensions that go together are required.");
+    site.check(
+        rank == outer + static_cast<int64_t>(d.windows.size()) &&
+            x.rank() == static_cast<int64_t>(d.windows.size() + d.dropped.size() + d.batch.size()),
+        "windows of ", x.type(), " at ", indices.type(), " do not have the rank ", rank,
+        " that is written. Numbers of dimensions that go together are required.");
     site.check(d.batch.size() == d.batch_of_indices.size(), "there are ", d.batch.size(),
                " batching axes, and ", d.batch_of_indices.size(),
                " of indices. As many are required.");
@@ -112,14 +111,13 @@ class Scatter {
         : site_(site), x_(site.x[0]), indices_(site.x[1]), update_(site.x[2]) {
         const syntax::Attribute& numbers = site.attribute({"scatter_dimension_numbers"});
         const auto part = [&](std::string_view name) { return site.part(numbers, name); };
-        d_ = {part("update_window_dims"), part("inserted_window_dims"),
-              part("input_batching_dims"), part("scatter_indices_batching_dims"),
-              part("scatter_dims_to_operand_dims")};
+        d_ = {part("update_window_dims"), part("inserted_window_dims"), part("input_batching_dims"),
+              part("scatter_indices_batching_dims"), part("scatter_dims_to_operand_dims")};
         const Axes vector = part("index_vector_dim");
         d_.vector = vector.empty() ? 0 : vector[0];
         check_dimensions(site, d_, x_, indices_, update_.rank());
-        site.check<TypeError>(update_.dtype() == x_.dtype(), "it writes ", update_.type(),
-                              " into ", x_.type(), ". Equal dtypes are required.");
+        site.check<TypeError>(update_.dtype() == x_.dtype(), "it writes ", update_.type(), " into ",
+                              x_.type(), ". Equal dtypes are required.");
         indices_ = with_vector_last(indices_, d_);
         check_lengths();
     }
@@ -135,8 +133,9 @@ class Scatter {
     }
 
     Tensors joined_in_turn() const {
-        site_.check<NotSupported>(d_.batch.empty(), "it has batching axes, and a region that is no "
-                                                    "sum. A sum, or no batching axes, is required.");
+        site_.check<NotSupported>(d_.batch.empty(),
+                                  "it has batching axes, and a region that is no "
+                                  "sum. A sum, or no batching axes, is required.");
         // Updates: (one for each, window…).
         Axes order;
         Shape window;
@@ -249,9 +248,8 @@ Tensors cut_at(const Site& site) {
 void check_starts(const Site& site, size_t first) {
     site.check(site.x.size() > first - 1, "it has ", site.x.size(),
                " operands. More are required.");
-    site.check(site.x.size() == first + site.x[0].shape().size(), "it has ",
-               site.x.size() - first, " starts for ", site.x[0].type(),
-               ". One for each axis is required.");
+    site.check(site.x.size() == first + site.x[0].shape().size(), "it has ", site.x.size() - first,
+               " starts for ", site.x[0].type(), ". One for each axis is required.");
     for (size_t i = first; i < site.x.size(); ++i)
         site.check<TypeError>(site.x[i].rank() == 0 && ir::is_integer(site.x[i].dtype()),
                               "a start is ", site.x[i].type(),

@@ -41,8 +41,8 @@ Tensors broadcast_in_dim(const Site& site, const Axes& axes) {
 Tensors reshaped(const Site& site) {
     const Tensor& x = site.x[0];
     const Shape& shape = site.result().shape;
-    site.check(x.size() == ir::element_count(shape), "the operand is ", x.type(),
-               ", the result ", type_text(site.result()), ". As many elements are required.");
+    site.check(x.size() == ir::element_count(shape), "the operand is ", x.type(), ", the result ",
+               type_text(site.result()), ". As many elements are required.");
     return jax::apply("reshape", {x}, {{"new_sizes", shape}});
 }
 
@@ -94,9 +94,9 @@ Tensors padded_around(const Site& site) {
     const Shape& shape = site.result().shape;
     for (size_t d = 0; d < rank; ++d) {
         all.insert(all.end(), {low[d], high[d], interior[d]});
-        const __int128 length = static_cast<__int128>(x.shape()[d]) + low[d] + high[d] +
-                                static_cast<__int128>(std::max<int64_t>(0, x.shape()[d] - 1)) *
-                                    interior[d];
+        const __int128 length =
+            static_cast<__int128>(x.shape()[d]) + low[d] + high[d] +
+            static_cast<__int128>(std::max<int64_t>(0, x.shape()[d] - 1)) * interior[d];
         site.check(shape.size() == rank && length == shape[d], "axis ", d, " of ", x.type(),
                    " is padded to another length than that of ", type_text(site.result()),
                    ". Equal lengths are required.");
@@ -177,8 +177,8 @@ void add_layout_loads(LoadRules& rules) {
         site.check_operands(1);
         const int64_t axis = site.integer({"dim", "dimension"});
         site.checked_axes({axis}, site.x[0].rank(), "dim");
-        return Tensors{jax::integer_number(DType::int32,
-                                           site.x[0].shape()[static_cast<size_t>(axis)])};
+        return Tensors{
+            jax::integer_number(DType::int32, site.x[0].shape()[static_cast<size_t>(axis)])};
     };
 }
 

@@ -24,8 +24,8 @@ struct SortKey {
 Tensor is_before(const Tensor& a, const Tensor& b) {
     const Tensor before = row("less", {a, b});
     if (!ir::is_floating(a.dtype())) return before;
-    return row("bitwise_or", {before, row("bitwise_and", {row("equal", {a, a}),
-                                                          row("not_equal", {b, b})})});
+    return row("bitwise_or",
+               {before, row("bitwise_and", {row("equal", {a, a}), row("not_equal", {b, b})})});
 }
 
 // JAX's key of a float: one zero, one NaN, in the order of bits. It is composit's order.
@@ -93,9 +93,8 @@ class Comparator {
             for (const bool is_turned : {false, true}) {
                 const Tensor &of_a = is_turned ? right : left, &of_b = is_turned ? left : right;
                 if (!depends_on(of_a, a)) continue;
-                if (!is_same(of_b, body_.parameters, [&](const Tensors&) {
-                        return ir::substitute({of_a}, {a}, {b})[0];
-                    }))
+                if (!is_same(of_b, body_.parameters,
+                             [&](const Tensors&) { return ir::substitute({of_a}, {a}, {b})[0]; }))
                     continue;
                 SortKey key{k, of_a, is_greater != is_turned};
                 if (of_a == a || is_jaxs(of_a, a)) key.formula = {};
@@ -174,8 +173,7 @@ Tensor order_by_pairs(const Site& site, int64_t axis) {
     for (int64_t d = 0; d < static_cast<int64_t>(whole.size()); ++d) swapped.push_back(d);
     std::swap(swapped[at], swapped.back());
     const Tensor comes_behind = ops::transpose(goes_before, swapped);
-    const Tensor is_equal =
-        row("invert", {row("bitwise_or", {goes_before, comes_behind})});
+    const Tensor is_equal = row("invert", {row("bitwise_or", {goes_before, comes_behind})});
     const Tensor is_earlier = row("less", {jax::counted(length, whole.size() - 1, whole.size()),
                                            jax::counted(length, at, whole.size())});
     const Tensor counts =

@@ -14,9 +14,9 @@ using Kind = syntax::Attribute::Kind;
 std::pair<Axes, Axes> pair_of(const Site& site, std::string_view name) {
     const syntax::Attribute* const found = site.find({name});
     if (!found) return {};
-    site.check(found->kind == Kind::list && found->list.size() == 2 &&
-                   found->list[0].kind == Kind::list,
-               name, " is no pair of lists, which is required: [1] x [0].");
+    site.check(
+        found->kind == Kind::list && found->list.size() == 2 && found->list[0].kind == Kind::list,
+        name, " is no pair of lists, which is required: [1] x [0].");
     return {integers_of(found->list[0], name), integers_of(found->list[1], name)};
 }
 
@@ -37,10 +37,10 @@ Tensors product(const Site& site) {
         site.check(of_a.size() == of_b.size(), "axes ", of_a, " and ", of_b,
                    " go together. As many are required.");
         for (size_t k = 0; k < of_a.size(); ++k)
-            site.check(a.shape()[static_cast<size_t>(of_a[k])] ==
-                           b.shape()[static_cast<size_t>(of_b[k])],
-                       "axis ", of_a[k], " of ", a.type(), " and axis ", of_b[k], " of ", b.type(),
-                       " have other lengths. Equal lengths are required.");
+            site.check(
+                a.shape()[static_cast<size_t>(of_a[k])] == b.shape()[static_cast<size_t>(of_b[k])],
+                "axis ", of_a[k], " of ", a.type(), " and axis ", of_b[k], " of ", b.type(),
+                " have other lengths. Equal lengths are required.");
     };
     const auto all = [](Axes first, const Axes& more) {
         first.insert(first.end(), more.begin(), more.end());
@@ -84,7 +84,8 @@ Axes specification(const Site& site, const syntax::Attribute& list, const char* 
     for (size_t d = 0; d < rank; ++d) {
         const syntax::Attribute& each = list.list[d];
         size_t place = rank;
-        if (each.kind == Kind::word) place = each.text == first ? 0 : each.text == second ? 1 : rank;
+        if (each.kind == Kind::word)
+            place = each.text == first ? 0 : each.text == second ? 1 : rank;
         if (each.kind == Kind::integer && each.integer >= 0 &&
             each.integer < static_cast<int64_t>(rank) - 2)
             place = static_cast<size_t>(each.integer) + 2;
@@ -119,8 +120,7 @@ class Window {
 
   private:
     Axes numbers(std::string_view own, std::string_view generic, size_t each, int64_t missing) {
-        const syntax::Attribute* const found =
-            window_ ? window_->find(own) : site_.find({generic});
+        const syntax::Attribute* const found = window_ ? window_->find(own) : site_.find({generic});
         const Axes all = found ? integers_of(*found, own) : Axes(each * spatial_, missing);
         site_.check(all.size() == each * spatial_, own, " has ", all.size(), " numbers. ",
                     each * spatial_, " are required.");
@@ -135,10 +135,10 @@ Tensors convolution(const Site& site) {
     site.check_operands(2);
     const Tensor &x = site.x[0], &w = site.x[1];
     const syntax::Attribute& lists = site.attribute({"dim_numbers", "dimension_numbers"});
-    site.check(lists.kind == Kind::list && lists.list.size() == 3 &&
-                   lists.list[0].kind == Kind::list,
-               "its numbers of dimensions are not three lists, which are required: "
-               "[b, 0, f]x[0, i, o]->[b, 0, f].");
+    site.check(
+        lists.kind == Kind::list && lists.list.size() == 3 && lists.list[0].kind == Kind::list,
+        "its numbers of dimensions are not three lists, which are required: "
+        "[b, 0, f]x[0, i, o]->[b, 0, f].");
     const Axes image = specification(site, lists.list[0], "b", "f"),
                filters = specification(site, lists.list[1], "o", "i"),
                result = specification(site, lists.list[2], "b", "f");
@@ -176,18 +176,17 @@ Tensors convolution(const Site& site) {
     for (size_t d = 0; d + 2 < rank; ++d)
         if (window.turned[d] != 0) turned.push_back(filters[d + 2]);
     const DType dtype = site.result().dtype;
-    return jax::apply(
-        "conv_general_dilated",
-        {ops::astype(x, dtype), ops::astype(jax::reversed(w, turned), dtype)},
-        {{"dimension_numbers.lhs_spec", image},
-         {"dimension_numbers.rhs_spec", filters},
-         {"dimension_numbers.out_spec", result},
-         {"window_strides", window.strides},
-         {"padding", window.padding},
-         {"lhs_dilation", window.image},
-         {"rhs_dilation", window.filters},
-         {"feature_group_count", groups},
-         {"batch_group_count", batches}});
+    return jax::apply("conv_general_dilated",
+                      {ops::astype(x, dtype), ops::astype(jax::reversed(w, turned), dtype)},
+                      {{"dimension_numbers.lhs_spec", image},
+                       {"dimension_numbers.rhs_spec", filters},
+                       {"dimension_numbers.out_spec", result},
+                       {"window_strides", window.strides},
+                       {"padding", window.padding},
+                       {"lhs_dilation", window.image},
+                       {"rhs_dilation", window.filters},
+                       {"feature_group_count", groups},
+                       {"batch_group_count", batches}});
 }
 
 // ----- transforms and factors
@@ -205,8 +204,7 @@ Tensors transformed(const Site& site) {
     site.check(is_known, "its type is '", kind, "'. FFT, IFFT, RFFT or IRFFT is required.");
     site.check<TypeError>(ir::is_complex(x.dtype()) == (kind != "RFFT"), "the operand is ",
                           x.type(), ". Complex numbers, of RFFT real ones, are required.");
-    const Tensors made =
-        jax::apply("fft", {x}, {{"fft_type", kind}, {"fft_lengths", lengths}});
+    const Tensors made = jax::apply("fft", {x}, {{"fft_type", kind}, {"fft_lengths", lengths}});
     return {ops::astype(made[0], site.result().dtype)};
 }
 

@@ -11,10 +11,9 @@ using ir::kernel::Combiner;
 
 // (a, i, b, j) -> whether a is taken, and i: JAX's region of argmax ("greater") and argmin.
 Tensors jaxs_position(const char* direction, const Tensors& v) {
-    const Tensor wins = row("bitwise_or", {row(direction, {v[0], v[2]}),
-                                           row("not_equal", {v[0], v[0]})});
-    const Tensor ties =
-        row("bitwise_and", {row("equal", {v[0], v[2]}), row("less", {v[1], v[3]})});
+    const Tensor wins =
+        row("bitwise_or", {row(direction, {v[0], v[2]}), row("not_equal", {v[0], v[0]})});
+    const Tensor ties = row("bitwise_and", {row("equal", {v[0], v[2]}), row("less", {v[1], v[3]})});
     return {wins, row("bitwise_or", {wins, ties})};
 }
 
@@ -24,8 +23,7 @@ Tensors own_position(const char* direction, const Tensors& v) {
     if (ir::is_floating(v[0].dtype())) {
         const Tensor a_is_nan = row("not_equal", {v[0], v[0]}),
                      b_is_nan = row("not_equal", {v[2], v[2]});
-        wins = row("bitwise_or",
-                   {wins, row("bitwise_and", {a_is_nan, row("invert", {b_is_nan})})});
+        wins = row("bitwise_or", {wins, row("bitwise_and", {a_is_nan, row("invert", {b_is_nan})})});
         ties = row("bitwise_or", {ties, row("bitwise_and", {a_is_nan, b_is_nan})});
     }
     wins = row("bitwise_or", {wins, row("bitwise_and", {ties, row("less", {v[1], v[3]})})});
@@ -78,11 +76,11 @@ void check_reduced(const Site& site, const Axes& axes) {
                " operands. Tensors and what each begins with are required.");
     for (size_t k = 0; k < count; ++k) {
         const Tensor &x = site.x[k], &initial = site.x[count + k];
-        site.check<TypeError>(x.shape() == site.x[0].shape() && initial.rank() == 0 &&
-                                  initial.dtype() == x.dtype(),
-                              "it reduces ", x.type(), " from ", initial.type(),
-                              " on. Equal shapes, and a number of the same dtype for each, are "
-                              "required.");
+        site.check<TypeError>(
+            x.shape() == site.x[0].shape() && initial.rank() == 0 && initial.dtype() == x.dtype(),
+            "it reduces ", x.type(), " from ", initial.type(),
+            " on. Equal shapes, and a number of the same dtype for each, are "
+            "required.");
     }
     site.checked_axes(axes, site.x[0].rank(), "dimensions");
 }

@@ -41,14 +41,17 @@ struct Windowing {
             const Wide reach = static_cast<Wide>(window[d] - 1) * window_dilation[d] + 1;
             const Wide count = length < reach ? 0 : (length - reach) / strides[d] + 1;
             site.check(length >= 0 && count == counts[d], "windows along axis ", d,
-                       " are others than ", counts[d], ", which are written. As many are "
+                       " are others than ", counts[d],
+                       ", which are written. As many are "
                        "required.");
         }
     }
 
     ir::Attributes attributes() const {
-        return {{"window_dimensions", window}, {"window_strides", strides},
-                {"base_dilation", base_dilation}, {"window_dilation", window_dilation},
+        return {{"window_dimensions", window},
+                {"window_strides", strides},
+                {"base_dilation", base_dilation},
+                {"window_dilation", window_dilation},
                 {"padding", padding}};
     }
 
@@ -119,8 +122,8 @@ Tensors reduced_windows(const Site& site) {
     if (combiner && windows[0].size() > 0) {
         Axes axes(rank);
         std::iota(axes.begin(), axes.end(), static_cast<int64_t>(rank));
-        const Tensor made = ops::astype(ops::reduce(*combiner, windows[0], axes),
-                                        site.x[0].dtype());
+        const Tensor made =
+            ops::astype(ops::reduce(*combiner, windows[0], axes), site.x[0].dtype());
         if (is_neutral_start) return {made};
         return {ops::map(*name, {ops::full(made.shape(), site.x[1]), made})};
     }
@@ -132,10 +135,10 @@ Tensors reduced_windows(const Site& site) {
 Tensors scattered_to_selected(const Site& site) {
     site.check_operands(3);
     const Tensor &x = site.x[0], &source = site.x[1], &initial = site.x[2];
-    site.check<TypeError>(source.dtype() == x.dtype() && initial.dtype() == x.dtype() &&
-                              initial.rank() == 0,
-                          "operands are ", x.type(), ", ", source.type(), " and ", initial.type(),
-                          ". Equal dtypes, and a number to begin with, are required.");
+    site.check<TypeError>(
+        source.dtype() == x.dtype() && initial.dtype() == x.dtype() && initial.rank() == 0,
+        "operands are ", x.type(), ", ", source.type(), " and ", initial.type(),
+        ". Equal dtypes, and a number to begin with, are required.");
     const Windowing windowing(site, x.shape().size());
     windowing.check_counts(site, x.shape(), source.shape());
     const ScalarBody select = scalar_body(site, 0), scatter = scalar_body(site, 1);

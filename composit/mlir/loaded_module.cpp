@@ -27,14 +27,14 @@ struct LoadedModule::Content {
         const syntax::Attribute* const value = operation.find("value");
         const bool is_tensor = operation.results.size() == 1 && operation.operands.empty() &&
                                operation.results[0].kind == syntax::Type::Kind::tensor;
-        user_check(value && value->literal && is_tensor, "mlir.load: ",
-                   syntax::place_text(operation.place), ": ", operation.name,
+        user_check(value && value->literal && is_tensor,
+                   "mlir.load: ", syntax::place_text(operation.place), ": ", operation.name,
                    " has no literal of a tensor, which is required (dense<…>).");
         const ValueType& type = operation.results[0].tensor;
         if (value->type)
-            user_check(*value->type == operation.results[0], "mlir.load: ",
-                       syntax::place_text(operation.place), ": ", operation.name, " is a literal ",
-                       syntax::type_text(*value->type), ", and ", type_text(type),
+            user_check(*value->type == operation.results[0],
+                       "mlir.load: ", syntax::place_text(operation.place), ": ", operation.name,
+                       " is a literal ", syntax::type_text(*value->type), ", and ", type_text(type),
                        " is written. Equal types are required.");
         constants.emplace(&operation, syntax::elements_of(*value->literal, type));
     }
@@ -54,6 +54,12 @@ std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& type
         for (const ValueType& tensor : tensors) {
             std::string name = i < names.size() ? names[i] : "";
             if (name.empty()) name = missing + std::to_string(values.size());
+            const std::string wanted = name;
+            const auto is_taken = [&](const LoadedModule::Value& other) {
+                return other.name == name;
+            };
+            for (int k = 1; std::ranges::any_of(values, is_taken); ++k)
+                name = wanted + "_" + std::to_string(k);
             values.push_back({std::move(name), {tensor.shape, tensor.dtype}});
         }
     }
@@ -112,8 +118,7 @@ int64_t LoadedModule::constant_numbers() const {
 Tensors LoadedModule::made(const Function& function, const Tensors& inputs) const {
     const auto count = function.inputs.size();
     user_check<TypeError>(inputs.size() == count, "mlir: the function @", function.name,
-                          " is called with ", inputs.size(), " inputs. ", count,
-                          " are required.");
+                          " is called with ", inputs.size(), " inputs. ", count, " are required.");
     for (size_t i = 0; i < count; ++i) {
         const Value& wanted = function.inputs[i];
         const ir::TensorType& given = inputs[i].type();
@@ -130,7 +135,8 @@ Tensors LoadedModule::made(const Function& function, const Tensors& inputs) cons
         fits = results[i].dtype() == function.outputs[i].type.dtype &&
                results[i].shape() == function.outputs[i].type.shape;
     user_check(fits, "mlir.load: ", syntax::place_text(syntax.place), ": the function @",
-               function.name, " returns other tensors than its type says. Equal types are "
+               function.name,
+               " returns other tensors than its type says. Equal types are "
                "required.");
     return results;
 }

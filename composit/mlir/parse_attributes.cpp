@@ -14,12 +14,12 @@ struct ElementType {
     DType dtype;
 };
 constexpr ElementType element_types[] = {
-    {"i1", DType::boolean},   {"i8", DType::int8},      {"i16", DType::int16},
-    {"i32", DType::int32},    {"i64", DType::int64},    {"si8", DType::int8},
-    {"si16", DType::int16},   {"si32", DType::int32},   {"si64", DType::int64},
-    {"ui8", DType::uint8},    {"ui16", DType::uint16},  {"ui32", DType::uint32},
-    {"ui64", DType::uint64},  {"f16", DType::float16},  {"bf16", DType::bfloat16},
-    {"f32", DType::float32},  {"f64", DType::float64},  {"index", DType::int64},
+    {"i1", DType::boolean},  {"i8", DType::int8},     {"i16", DType::int16},
+    {"i32", DType::int32},   {"i64", DType::int64},   {"si8", DType::int8},
+    {"si16", DType::int16},  {"si32", DType::int32},  {"si64", DType::int64},
+    {"ui8", DType::uint8},   {"ui16", DType::uint16}, {"ui32", DType::uint32},
+    {"ui64", DType::uint64}, {"f16", DType::float16}, {"bf16", DType::bfloat16},
+    {"f32", DType::float32}, {"f64", DType::float64}, {"index", DType::int64},
 };
 
 const ElementType* element_type(std::string_view text) {
@@ -81,13 +81,14 @@ Type Parser::tensor_type() {
         fail_at<NotSupported>(element.place, "a tensor has elements of the type '", name,
                               "', which composit has not. i1, i8 to i64, ui8 to ui64, f16, bf16, "
                               "f32, f64, complex<f32> or complex<f64> is required.");
-    made.tensor.dtype = !is_complex             ? found->dtype
+    made.tensor.dtype = !is_complex                      ? found->dtype
                         : found->dtype == DType::float32 ? DType::complex64
                                                          : DType::complex128;
     if (lexer_.is(","))
-        fail_at<NotSupported>(lexer_.token().place, "a tensor has an encoding. Tensors of elements "
-                                                    "in the usual order and of fixed lengths are "
-                                                    "required.");
+        fail_at<NotSupported>(lexer_.token().place,
+                              "a tensor has an encoding. Tensors of elements "
+                              "in the usual order and of fixed lengths are "
+                              "required.");
     lexer_.expect(">");
     return made;
 }
@@ -284,8 +285,8 @@ Attribute Parser::dense_array() {
     made.kind = Attribute::Kind::list;
     lexer_.expect("<");
     type();
-    if (lexer_.accept(":"))
-        do made.list.push_back(attribute());
+    if (lexer_.accept(":")) do
+            made.list.push_back(attribute());
         while (lexer_.accept(","));
     lexer_.expect(">");
     return made;
@@ -423,7 +424,8 @@ std::shared_ptr<const Literal> Parser::literal() {
         const Token token = lexer_.take();
         std::string_view digits = token.spelling.substr(1, token.spelling.size() - 2);
         if (!digits.starts_with("0x"))
-            fail_at(token.place, "a literal is no text of hexadecimal digits. \"0x…\" is required.");
+            fail_at(token.place,
+                    "a literal is no text of hexadecimal digits. \"0x…\" is required.");
         digits.remove_prefix(2);
         made->is_hexadecimal = true;
         made->digits = digits;
@@ -450,13 +452,18 @@ void Parser::location_inside(Location& into) {
             const int64_t line = lexer_.take_integer();
             lexer_.expect(":");
             lexer_.expect(Token::Kind::number, "a column");
-            if (lexer_.accept("to"))
-                while (lexer_.accept(":")) lexer_.expect(Token::Kind::number, "an end");
+            if (lexer_.accept("to")) {  // "to 4:9", "to :9"
+                if (lexer_.is(Token::Kind::number)) lexer_.take();
+                lexer_.expect(":");
+                lexer_.expect(Token::Kind::number, "a column");
+            }
             if (into.line.empty() && line > 0)
                 into.line = name.substr(name.find_last_of('/') + 1) + ":" + std::to_string(line);
         } else if (lexer_.accept("(")) {
             location_inside(into);
             lexer_.expect(")");
+        } else {
+            into.name = name;
         }
         return;
     }

@@ -73,9 +73,7 @@ const Attribute* found_in(const Attribute::Entries& entries, std::string_view na
 const Attribute* Attribute::find(std::string_view name) const {
     return entries ? found_in(*entries, name) : nullptr;
 }
-const Attribute* Operation::find(std::string_view name) const {
-    return found_in(attributes, name);
-}
+const Attribute* Operation::find(std::string_view name) const { return found_in(attributes, name); }
 const Function* Module::find(std::string_view name) const {
     const auto found = places.find(name);
     return found == places.end() ? nullptr : &functions[found->second];
@@ -203,6 +201,7 @@ void Parser::function() {
     begin_function(made);
     lexer_.expect("(");
     std::vector<std::pair<Token, Type>> arguments;
+    std::vector<std::string> said;  // names in locations
     while (!lexer_.is(")")) {
         Token name;
         if (lexer_.is(Token::Kind::value)) {
@@ -211,7 +210,7 @@ void Parser::function() {
         }
         arguments.emplace_back(name, type());
         if (lexer_.is("{")) entries();
-        if (lexer_.is("loc")) location();
+        said.push_back(lexer_.is("loc") ? location().name : "");
         if (!lexer_.accept(",")) break;
     }
     lexer_.expect(")");
@@ -230,8 +229,10 @@ void Parser::function() {
     if (lexer_.accept("attributes")) entries();
     for (const auto& [name, type] : arguments) {
         made.arguments.push_back(type);
-        made.argument_names.emplace_back(name.spelling.empty() ? name.spelling
-                                                               : name.spelling.substr(1));
+        const std::string& own = said[made.argument_names.size()];
+        made.argument_names.emplace_back(!own.empty()            ? own
+                                         : name.spelling.empty() ? name.spelling
+                                                                 : name.spelling.substr(1));
     }
     made.has_body = lexer_.accept("{");
     if (made.has_body) region(made.body, arguments);
@@ -269,8 +270,8 @@ void Parser::generic_function() {
     type();
     if (lexer_.is("loc")) location();
     const Attribute *const name = found_in(all, "sym_name"),
-                    *const visibility = found_in(all, "sym_visibility"),
-                    *const function_type = found_in(all, "function_type");
+                           *const visibility = found_in(all, "sym_visibility"),
+                           *const function_type = found_in(all, "function_type");
     if (!name || name->kind != Attribute::Kind::text || !function_type || !function_type->type ||
         function_type->type->text != "function")
         fail_at(made.place, "func.func has no sym_name or no function_type. Both are required.");
@@ -356,8 +357,7 @@ void Parser::region(Region& made, const std::vector<std::pair<Token, Type>>& giv
     const auto define_all = [&](const std::vector<std::pair<Token, Type>>& arguments) {
         for (const auto& [name, type] : arguments) {
             made.arguments.push_back(fresh(type));
-            if (!name.spelling.empty())
-                define(name.spelling, made.arguments.back(), 1, name.place);
+            if (!name.spelling.empty()) define(name.spelling, made.arguments.back(), 1, name.place);
         }
     };
     define_all(given);
@@ -375,8 +375,9 @@ void Parser::region(Region& made, const std::vector<std::pair<Token, Type>>& giv
     }
     const Place place = lexer_.take().place;
     if (made.operations.empty() || !made.operations.back().name.ends_with(".return"))
-        fail_at(place, "a region ends without returning. stablehlo.return, or func.return of a "
-                       "function, is required.");
+        fail_at(place,
+                "a region ends without returning. stablehlo.return, or func.return of a "
+                "function, is required.");
     for (const std::string& name : scopes_.back()) names_[name].pop_back();
     scopes_.pop_back();
 }

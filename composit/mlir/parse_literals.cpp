@@ -10,8 +10,8 @@ namespace composit::mlir::syntax {
 namespace {
 
 [[noreturn]] void fail_number(const Literal::Number& number, DType dtype) {
-    fail_at(number.place, "found '", number.spelling, "'. An element of ",
-            element_type_text(dtype), " is required.");
+    fail_at(number.place, "found '", number.spelling, "'. An element of ", element_type_text(dtype),
+            " is required.");
 }
 
 void put_float(DType dtype, const Literal::Number& number, char* at) {
@@ -60,8 +60,8 @@ void put_integer(DType dtype, const Literal::Number& number, char* at) {
 void put(DType dtype, const Literal::Number& number, char* at) {
     if (ir::is_floating(dtype)) return put_float(dtype, number, at);
     if (dtype == DType::boolean || number.spelling == "true" || number.spelling == "false") {
-        const bool is_true = number.spelling == "true" || number.spelling == "1" ||
-                             number.spelling == "-1";
+        const bool is_true =
+            number.spelling == "true" || number.spelling == "1" || number.spelling == "-1";
         const bool is_false = number.spelling == "false" || number.spelling == "0";
         if (dtype != DType::boolean || !(is_true || is_false)) fail_number(number, dtype);
         *at = is_true ? 1 : 0;

@@ -238,7 +238,8 @@ void Parser::signature(Operation& made) {
         return;
     }
     if (given.size() != 1)
-        fail_at(made.place, made.name, " has ", given.size(), " types. One is required, or those "
+        fail_at(made.place, made.name, " has ", given.size(),
+                " types. One is required, or those "
                 "of operands and results: (…) -> ….");
     made.results = given;
 }

@@ -15,8 +15,7 @@ namespace composit::mlir::syntax {
 
 class Parser {
   public:
-    Parser(Module& module, Knows knows)
-        : module_(module), lexer_(module.source), knows_(knows) {}
+    Parser(Module& module, Knows knows) : module_(module), lexer_(module.source), knows_(knows) {}
     void parse();
 
   private:
@@ -33,9 +32,9 @@ class Parser {
     void skip_brackets();  // from an opening one to its partner
     Type type();
     Type tensor_type();
-    std::vector<Type> types();            // at least one
+    std::vector<Type> types();              // at least one
     std::vector<Type> types_in_brackets();  // "(a, b)"
-    std::vector<Type> result_types();     // "a" or "(a, b)"
+    std::vector<Type> result_types();       // "a" or "(a, b)"
     bool begins_type() const;
     Location location();  // "loc(…)"
     void location_inside(Location& into);
@@ -55,8 +54,8 @@ class Parser {
     };
     void define(std::string_view name, uint32_t first, uint32_t count, const Place& place);
     uint32_t fresh(const Type& type);
-    uint32_t used(const Token& token);      // the number of "%0#1", whose "%0" was taken
-    uint32_t operand();                     // "%0#1"
+    uint32_t used(const Token& token);  // the number of "%0#1", whose "%0" was taken
+    uint32_t operand();                 // "%0#1"
     const Type& type_of(uint32_t value) const;
     void region(Region& region, const std::vector<std::pair<Token, Type>>& arguments);
     std::vector<std::pair<Token, Type>> block_arguments();  // "(%a: tensor<f32>, …)"

@@ -119,9 +119,8 @@ Value running(Writer& out, Combiner combiner, Value value, int64_t axis) {
         first[along] = reach;
         rest_starts[along] = reach;
         rest[along] = length - reach;
-        const Value joined =
-            out.binary(operation_of(combiner), out.slice(value, none, rest, ones),
-                       out.slice(value, rest_starts, rest, ones));
+        const Value joined = out.binary(operation_of(combiner), out.slice(value, none, rest, ones),
+                                        out.slice(value, rest_starts, rest, ones));
         value = out.concatenate({out.slice(value, none, first, ones), joined}, axis);
     }
     return value;
@@ -142,10 +141,9 @@ Values scan(GraphPrinter& printer, const Node& node, const Values& x) {
     const Value given = x[0].dtype == DType::boolean ? out.convert(x[0], DType::int32) : x[0];
     if (given.shape[static_cast<size_t>(axis)] < 2) return {given};
     const Combiner combiner = ops::combiner_of(node);
-    return printer.composite(name_of_scan(combiner), "axis = " + std::to_string(axis) + " : i64",
-                             {given}, [&](const Values& inside) {
-                                 return Values{running(out, combiner, inside[0], axis)};
-                             });
+    return printer.composite(
+        name_of_scan(combiner), "axis = " + std::to_string(axis) + " : i64", {given},
+        [&](const Values& inside) { return Values{running(out, combiner, inside[0], axis)}; });
 }
 
 }  // namespace

@@ -136,10 +136,9 @@ Tensors folded(const Site& site, size_t region, Tensors x, const Tensors& initia
         site.check(made.size() == x.size(), "its region returns ", made.size(), " values for ",
                    x.size(), ". As many are required.");
         for (size_t k = 0; k < x.size(); ++k)
-            x[k] = length % 2 == 0
-                       ? made[k]
-                       : ops::concatenate({made[k], every(x[k], length - 1, 1, 1)},
-                                          static_cast<int64_t>(last));
+            x[k] = length % 2 == 0 ? made[k]
+                                   : ops::concatenate({made[k], every(x[k], length - 1, 1, 1)},
+                                                      static_cast<int64_t>(last));
     }
     Tensors pairs = first;
     for (const Tensor& each : x) pairs.push_back(ops::reshape(each, kept));

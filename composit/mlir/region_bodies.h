@@ -23,7 +23,8 @@ struct ScalarBody {
 // Whether `results` are computed in the same way as what `made` gives for the parameters: the same
 // operations on the same numbers.
 using GraphFormula = std::function<Tensor(const Tensors&)>;
-[[nodiscard]] bool is_same(const Tensor& result, const Tensors& parameters, const GraphFormula& made);
+[[nodiscard]] bool is_same(const Tensor& result, const Tensors& parameters,
+                           const GraphFormula& made);
 
 // The row of a body (a, b) -> row(a, b), or row(b, a) where that is the same; nothing for others.
 [[nodiscard]] std::optional<std::string> row_of(const ScalarBody& body);

@@ -53,7 +53,18 @@ struct Literal {
 
 struct Attribute {
     enum class Kind : uint8_t {
-        unit, boolean, integer, real, text, word, symbol, list, record, literal, type, skipped,
+        unit,
+        boolean,
+        integer,
+        real,
+        text,
+        word,
+        symbol,
+        list,
+        record,
+        literal,
+        type,
+        skipped,
     };
     using Entries = std::vector<std::pair<std::string, Attribute>>;
     Kind kind = Kind::unit;
@@ -71,14 +82,15 @@ struct Attribute {
 
 struct Location {
     std::string line;                  // "model.py:12"
+    std::string name;                  // of an argument: loc("x")
     std::vector<std::string> aliases;  // names of others, of which the first with a line counts
 };
 
 struct Region;
 struct Operation {
-    std::string name;                   // "stablehlo.add"
-    std::vector<uint32_t> operands;     // numbers of values
-    std::vector<std::string> words;     // of the operation's own form: compare's EQ
+    std::string name;                // "stablehlo.add"
+    std::vector<uint32_t> operands;  // numbers of values
+    std::vector<std::string> words;  // of the operation's own form: compare's EQ
     Attribute::Entries attributes;
     std::vector<Region> regions;
     std::vector<Type> results;

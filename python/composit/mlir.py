@@ -16,7 +16,6 @@ from composit.compilation import compile as compile_function
 from composit.evaluation import as_tensor
 
 __all__ = ["Function", "Module", "ValueInfo", "load", "operations", "text"]
-from composit._named_graphs import named_graph
 
 __all__ = ["text"]
 

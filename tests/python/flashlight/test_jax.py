@@ -5,8 +5,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax_programs import (
-    PROGRAMS, counting, draws, euler, floats, integers, many_functions, mlp_loss, more_special,
-    shaped_draws, transforms,
+    PROGRAMS,
+    counting,
+    draws,
+    euler,
+    floats,
+    integers,
+    many_functions,
+    mlp_loss,
+    more_special,
+    shaped_draws,
+    transforms,
 )  # fmt: skip
 
 import composit as ct

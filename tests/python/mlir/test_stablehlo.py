@@ -14,6 +14,7 @@ import composit.numpy as cnp
 from composit import flashlight, mlir
 from composit.structure import flatten
 
+
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore")
 def test_xla_computes_the_same(name):
