@@ -1,8 +1,11 @@
 // Elementwise primitives: rows of the scalar table, most of them.
 #include "composit/aten/special.h"
 #include "composit/base/error.h"
+#include "composit/execute/execute.h"
 #include "composit/ir/operation.h"
 #include "composit/jax/rules.h"
+
+#include <algorithm>
 
 namespace composit::jax {
 namespace {
@@ -131,20 +134,19 @@ Tensor selected(const Tensors& x) {
     return result;
 }
 
-// digamma's derivative of an order that is known.
+// digamma's derivative of an order that is known, and the same for all elements.
 Tensor derivative_of_digamma(const Application& a) {
-    const std::string asked =
-        "trace_jax: polygamma of an order that is computed. A number is "
-        "required.";
-    Tensor order = a.x[0];
-    while (order.node().operation().name == "broadcast_to" ||
-           order.node().operation().name == "reshape")
-        order = order.node().operand(0);
-    user_check<NotSupported>(ir::is_constant(order.node()), asked);
-    const ir::Array known = ir::constant_value(order.node());
-    user_check<NotSupported>(known.size() == 1 && known.dtype() == DType::float32, asked);
-    return ops::astype(aten::polygamma(static_cast<int64_t>(*known.data_as<float>()), a.x[1]),
-                       a.x[1].dtype());
+    constexpr const char* asked =
+        "trace_jax: polygamma of an order that is computed from placeholders, or has several "
+        "values. A number is required.";
+    user_check<NotSupported>(!a.x[0].node().is_open() && a.x[0].size() > 0, asked);
+    const Tensor order = ops::astype(a.x[0], DType::float64);
+    const ir::Array known = execute::evaluate_and_keep({order})[0];
+    const double* const orders = known.data_as<double>();
+    const bool is_one =
+        std::all_of(orders, orders + known.size(), [&](double each) { return each == orders[0]; });
+    user_check<NotSupported>(is_one && orders[0] >= 0 && orders[0] < 1000, asked);
+    return ops::astype(aten::polygamma(static_cast<int64_t>(orders[0]), a.x[1]), a.x[1].dtype());
 }
 
 // How many bits are 0 before the first 1.
@@ -156,19 +158,6 @@ Tensor leading_zeros(const Tensor& x) {
                           {filled, ops::map("right_shift", {filled, integer_number(wide, reach)})});
     const Tensor zeros = ops::map("bitwise_count", {ops::map("invert", {filled})});
     return ops::astype(zeros, dtype);
-}
-
-// Integers in the order of floats: -NaN, -infinity, …, -0, 0, …, infinity, NaN.
-Tensor total_order(const Tensor& x) {
-    if (!ir::is_floating(x.dtype())) return x;
-    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
-                        : ir::size_of(x.dtype()) == 4 ? DType::int32
-                                                      : DType::int64;
-    const Tensor pattern = ops::bitcast(x, whole);
-    const Tensor sign =
-        ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
-    const Tensor turned = ops::map("bitwise_and", {sign, extreme(whole, false)});
-    return ops::map("bitwise_xor", {pattern, turned});
 }
 
 ApplyRule in_total_order(std::string_view row) {
@@ -195,6 +184,18 @@ Tensor reduced_precision(const Application& a) {
 }
 
 }  // namespace
+
+Tensor total_order(const Tensor& x) {
+    if (!ir::is_floating(x.dtype())) return x;
+    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
+                        : ir::size_of(x.dtype()) == 4 ? DType::int32
+                                                      : DType::int64;
+    const Tensor pattern = ops::bitcast(x, whole);
+    const Tensor sign =
+        ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
+    const Tensor turned = ops::map("bitwise_and", {sign, extreme(whole, false)});
+    return ops::map("bitwise_xor", {pattern, turned});
+}
 
 void add_elementwise_primitives(ApplyRules& rules) {
     for (const SameRow& each : same_rows)

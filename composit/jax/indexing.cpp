@@ -374,17 +374,6 @@ Tensor dynamic_update_slice(const Application& a) {
 }
 
 // ----- orders
-Tensor taken_along(const Tensor& x, const Tensor& order, int64_t axis) {
-    Tensors indices;
-    Axes axes;
-    for (int64_t d = 0; d < x.rank(); ++d) {
-        const auto at = static_cast<size_t>(d);
-        indices.push_back(d == axis ? order : counted(x.shape()[at], at, x.shape().size()));
-        axes.push_back(d);
-    }
-    return ops::gather(x, indices, axes);
-}
-
 Tensors sorted_together(const Application& a) {
     const int64_t axis = a.integer("dimension"), keys = a.integer("num_keys");
     if (a.x.size() == 1) return {ops::sort(a.x[0], axis)};
@@ -414,6 +403,17 @@ Tensors top(const Application& a) {
 }
 
 }  // namespace
+
+Tensor taken_along(const Tensor& x, const Tensor& order, int64_t axis) {
+    Tensors indices;
+    Axes axes;
+    for (int64_t d = 0; d < x.rank(); ++d) {
+        const auto at = static_cast<size_t>(d);
+        indices.push_back(d == axis ? order : counted(x.shape()[at], at, x.shape().size()));
+        axes.push_back(d);
+    }
+    return ops::gather(x, indices, axes);
+}
 
 void add_indexing_primitives(ApplyRules& rules) {
     rules["gather"] = [](const Application& a) { return Tensors{gathered(a)}; };

@@ -135,7 +135,8 @@ void add_matrix_primitives(ApplyRules& rules) {
         return Tensors{triangular_solution(a)};
     };
     rules["cholesky"] = [](const Application& a) {
-        return narrowed({ops::cholesky(wide_matrix(a.x[0]), false)}, a.x[0].dtype());
+        const bool is_upper = a.parameters.has("upper") && a.flag("upper");
+        return narrowed({ops::cholesky(wide_matrix(a.x[0]), is_upper)}, a.x[0].dtype());
     };
     rules["tridiagonal_solve"] = [](const Application& a) {
         return Tensors{tridiagonal_solution(a)};

@@ -59,22 +59,6 @@ ApplyRule running(const std::function<Tensor(const Tensor&, int64_t)>& scan) {
     };
 }
 
-// x between and around with elements that change nothing, and its windows: (counts…, window…).
-Tensor windows_of_all(const Application& a, const Tensor& x, const Tensor& around, Axes& low) {
-    const size_t rank = x.shape().size();
-    const Axes& padding = a.axes("padding");
-    Axes high, interior;
-    for (size_t d = 0; d < rank; ++d) {
-        low.push_back(padding[2 * d]);
-        high.push_back(padding[2 * d + 1]);
-    }
-    for (const int64_t step : a.axes_or("base_dilation", Axes(rank, 1)))
-        interior.push_back(step - 1);
-    const Tensor padded = ops::pad(x, around, low, high, interior);
-    return ops::windows(padded, a.axes("window_dimensions"), a.axes("window_strides"),
-                        a.axes_or("window_dilation", Axes(rank, 1)));
-}
-
 Axes window_axes_of(size_t rank) {
     Axes axes(rank);
     std::iota(axes.begin(), axes.end(), static_cast<int64_t>(rank));
@@ -88,7 +72,7 @@ ApplyRule window_reduction(Combiner combiner) {
                                   ? number(x.dtype(), 0)
                                   : extreme(x.dtype(), combiner == Combiner::maximum);
         Axes low;
-        const Tensor windows = windows_of_all(a, x, around, low);
+        const Tensor windows = padded_windows(a, x, around, low);
         return Tensors{ops::reduce(combiner, windows, window_axes_of(x.shape().size()))};
     };
 }
@@ -103,7 +87,7 @@ Tensor scattered_to_extremes(const Application& a) {
                              "'. 'ge' or 'le' is required.");
     const bool is_greatest = select == "ge";
     Axes low;
-    const Tensor windows = windows_of_all(a, x, extreme(x.dtype(), is_greatest), low);
+    const Tensor windows = padded_windows(a, x, extreme(x.dtype(), is_greatest), low);
     const Shape& all = windows.shape();
     Shape flat(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(rank));
     flat.push_back(windows.size() / std::max<int64_t>(1, ir::element_count(flat)));
@@ -123,6 +107,21 @@ Tensor scattered_to_extremes(const Application& a) {
 }
 
 }  // namespace
+
+Tensor padded_windows(const Application& a, const Tensor& x, const Tensor& around, Axes& low) {
+    const size_t rank = x.shape().size();
+    const Axes& padding = a.axes("padding");
+    Axes high, interior;
+    for (size_t d = 0; d < rank; ++d) {
+        low.push_back(padding[2 * d]);
+        high.push_back(padding[2 * d + 1]);
+    }
+    for (const int64_t step : a.axes_or("base_dilation", Axes(rank, 1)))
+        interior.push_back(step - 1);
+    const Tensor padded = ops::pad(x, around, low, high, interior);
+    return ops::windows(padded, a.axes("window_dimensions"), a.axes("window_strides"),
+                        a.axes_or("window_dilation", Axes(rank, 1)));
+}
 
 void add_reduction_primitives(ApplyRules& rules) {
     rules["reduce_sum"] = reduction(Combiner::sum);

@@ -62,5 +62,12 @@ Tensor with_axes_behind(const Tensor& x, size_t rank);
 Tensor reversed(const Tensor& x, const Axes& axes);
 // The dtype's least value (or greatest), infinities of floats: what a maximum begins with.
 Tensor extreme(DType dtype, bool is_least);
+// Integers in the order of floats: -NaN, -infinity, …, -0, 0, …, infinity, NaN. Integers stay.
+Tensor total_order(const Tensor& x);
+// x's elements along an axis in that order, of places in its shape.
+Tensor taken_along(const Tensor& x, const Tensor& order, int64_t axis);
+// x between and around with `around`, as padding and base_dilation say, and its windows (counts…,
+// window…); `low` becomes the padding in front of each axis.
+Tensor padded_windows(const Application& a, const Tensor& x, const Tensor& around, Axes& low);
 
 }  // namespace composit::jax

@@ -93,6 +93,8 @@ Value log_of_sum(Writer& out, X x, double base) {
 struct Formula {
     RowRule rule;
     bool needs_inexact = false, takes_complex = false;
+    // Whether it is near to the row alone: then it is a function with the row's name.
+    bool is_near = false;
 };
 
 const std::map<std::string_view, Formula>& formulas() {
@@ -130,38 +132,39 @@ const std::map<std::string_view, Formula>& formulas() {
              return out.binary("minimum", out.binary("maximum", x[0], x[1]), x[2]);
          }}},
         {"relu",
-         {[](Writer& out, X x) { return out.binary("maximum", x[0], out.number(x[0].type(), 0)); },
+         {[](Writer& out, X x) { return out.binary("maximum", out.number(x[0].type(), 0), x[0]); },
           true}},
         {"silu",
          {[](Writer& out, X x) {
               return out.binary("multiply", x[0], out.unary("logistic", x[0]));
           },
-          true}},
+          true, false, true}},
         // x erfc(-x / sqrt(2)) / 2: no sum cancels.
         {"gelu",
          {[](Writer& out, X x) {
               const Value area = out.chlo("erfc", scaled(out, x[0], -std::numbers::sqrt2 / 2));
               return out.binary("multiply", scaled(out, x[0], 0.5), area);
           },
-          true}},
+          true, false, true}},
         {"exp2",
          {[](Writer& out, X x) { return out.binary("power", out.number(x[0].type(), 2), x[0]); },
-          true}},
+          true, false, true}},
         {"log2",
          {[](Writer& out, X x) { return scaled(out, out.unary("log", x[0]), std::numbers::log2e); },
-          true}},
+          true, false, true}},
         {"log10",
          {[](Writer& out, X x) {
               return scaled(out, out.unary("log", x[0]), std::numbers::log10e);
           },
-          true}},
-        {"logaddexp", {[](Writer& out, X x) { return log_of_sum(out, x, std::numbers::e); }, true}},
-        {"logaddexp2", {[](Writer& out, X x) { return log_of_sum(out, x, 2); }, true}},
+          true, false, true}},
+        {"logaddexp",
+         {[](Writer& out, X x) { return log_of_sum(out, x, std::numbers::e); }, true, false, true}},
+        {"logaddexp2", {[](Writer& out, X x) { return log_of_sum(out, x, 2); }, true, false, true}},
         {"softplus",
          {[](Writer& out, X x) {
               return log_of_sum(out, {x[0], out.number(x[0].type(), 0)}, std::numbers::e);
           },
-          true}},
+          true, false, true}},
         {"real", {[](Writer& out, X x) { return out.real(x[0]); }, false, true}},
         {"imag",
          {[](Writer& out, X x) {
@@ -237,24 +240,30 @@ Value print_row(Writer& out, const Row& row, const Values& x) {
     if (const Same* each = find(comparisons, row.name))
         if (x[0].dtype == x[1].dtype) return out.compare(each->operation, x[0], x[1]);
     const auto formula = formulas().find(row.name);
-    if (formula != formulas().end() && (ir::is_inexact(dtype) || !formula->second.needs_inexact))
-        return formula->second.rule(out, x);
+    const bool has_formula =
+        formula != formulas().end() && (ir::is_inexact(dtype) || !formula->second.needs_inexact);
+    if (has_formula && !formula->second.is_near) return formula->second.rule(out, x);
     std::vector<DType> dtypes;
     for (const Value& each : x) dtypes.push_back(each.dtype);
     const auto found = ir::scalar::find_row(row.name);
     const auto& special =
         ir::scalar::specialise(found ? found : std::make_shared<Row>(row), dtypes);
-    if (ir::scalar::topological_order({special.body}).size() <= most_inline_operations + x.size())
-        return print_expression(out, special.body, x, shape);
+    const auto print = [&](const Values& operands) {
+        return has_formula ? formula->second.rule(out, operands)
+                           : print_expression(out, special.body, operands, shape);
+    };
+    const size_t operations = ir::scalar::topological_order({special.body}).size();
+    if (!has_formula && operations <= most_inline_operations + x.size()) return print(x);
     const std::string key = "row " + special.symbol + type_text({DType::boolean, shape});
-    if (const Writer::Function* function = out.find(key)) return out.call(*function, x)[0];
-    std::vector<Writer::Parameter> parameters;
-    for (const Value& each : x) parameters.push_back({"x", each.type()});
-    const Values inside = out.begin_function(special.symbol, parameters, false);
-    const Value result = print_expression(out, special.body, inside, shape);
-    const Writer::Function function = out.end_function({result});
-    out.keep(key, function);
-    return out.call(function, x)[0];
+    if (!out.find(key)) {
+        std::vector<Writer::Parameter> parameters;
+        for (const Value& each : x) parameters.push_back({"x", each.type()});
+        const Values inside =
+            out.begin_function(has_formula ? row.name : special.symbol, parameters, false);
+        out.keep(key, out.end_function({print(inside)}));
+    }
+    if (!found || ir::scalar::is_user_row(*found)) return out.call(*out.find(key), x)[0];
+    return out.composite(row.name, "", *out.find(key), x)[0];
 }
 
 void add_elementwise_rules(PrintRules& rules) {

@@ -37,6 +37,10 @@ class GraphPrinter {
     Values inlined(const ir::Body& body, const Values& arguments);
     // The same by a call of a function, which is written once.
     Values called(const std::shared_ptr<const ir::Body>& body, const Values& arguments);
+    // A function of its own that `block` writes, under a name by which composit reads it again as
+    // the operation that it is.
+    Values composite(std::string_view name, std::string_view attributes, const Values& arguments,
+                     const Writer::Block& block);
     // What `graph` makes of placeholders that stand for the values. The graph must live as long as
     // the printer.
     Values made_of(const std::vector<Tensor>& graph, const std::vector<Tensor>& placeholders,

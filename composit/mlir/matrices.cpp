@@ -86,7 +86,7 @@ Tensors placeholders_for(const Values& x) {
     return made;
 }
 
-Values solution(GraphPrinter& printer, const Node&, const Values& x) {
+Values solution(GraphPrinter& printer, const Values& x) {
     const Tensors given = placeholders_for(x);
     const int64_t n = ops::rows(given[0]);
     const Tensor joined =
@@ -95,7 +95,7 @@ Values solution(GraphPrinter& printer, const Node&, const Values& x) {
                            given, x);
 }
 
-Values inverse(GraphPrinter& printer, const Node&, const Values& x) {
+Values inverse(GraphPrinter& printer, const Values& x) {
     const Tensors given = placeholders_for(x);
     const int64_t n = ops::rows(given[0]);
     const Tensor joined = ops::concatenate({given[0], ops::identity_like(given[0])},
@@ -103,18 +103,29 @@ Values inverse(GraphPrinter& printer, const Node&, const Values& x) {
     return printer.made_of({ops::columns_of(eliminated(joined)[0], n, n)}, given, x);
 }
 
-Values determinants(GraphPrinter& printer, const Node&, const Values& x) {
+Values determinants(GraphPrinter& printer, const Values& x) {
     const Tensors given = placeholders_for(x);
     const Tensors made = eliminated(given[0]);
     return printer.made_of({made[1], made[2], made[3]}, given, x);
 }
 
+// Under the operation's name: who has a better way than an elimination takes it.
+PrintRule named_rule(const char* name, Values (*rule)(GraphPrinter&, const Values&)) {
+    return [name, rule](GraphPrinter& printer, const Node&, const Values& x) {
+        return printer.composite(name, "", x,
+                                 [&](const Values& inside) { return rule(printer, inside); });
+    };
+}
+
 }  // namespace
 
 void add_matrix_rules(PrintRules& rules) {
-    rules["solve"] = solution;
-    rules["inv"] = inverse;
-    rules["slogdet"] = determinants;
+    rules["solve"] = named_rule("solve", solution);
+    rules["inv"] = [](GraphPrinter& printer, const Node& node, const Values& x) {
+        const bool or_nan = node.attributes().get<bool>("nan_if_singular");
+        return named_rule(or_nan ? "inv_or_nan" : "inv", inverse)(printer, node, x);
+    };
+    rules["slogdet"] = named_rule("slogdet", determinants);
 }
 
 }  // namespace composit::mlir

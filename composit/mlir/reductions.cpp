@@ -110,24 +110,40 @@ Values reduce(GraphPrinter& printer, const Node& node, const Values& x) {
 }
 
 // Each step joins what lies `reach` before, and there are log2(length) of them.
-Values scan(GraphPrinter& printer, const Node& node, const Values& x) {
-    Writer& out = printer.out;
-    const int64_t axis = node.attributes().get<int64_t>("axis");
+Value running(Writer& out, Combiner combiner, Value value, int64_t axis) {
     const auto along = static_cast<size_t>(axis);
-    const int64_t length = x[0].shape[along];
-    Value value = x[0].dtype == DType::boolean ? out.convert(x[0], DType::int32) : x[0];
+    const int64_t length = value.shape[along];
     const Axes none(value.shape.size(), 0), ones(value.shape.size(), 1);
     for (int64_t reach = 1; reach < length; reach *= 2) {
         Axes first = value.shape, rest_starts = none, rest = value.shape;
         first[along] = reach;
         rest_starts[along] = reach;
         rest[along] = length - reach;
-        const Value joined =
-            out.binary(operation_of(ops::combiner_of(node)), out.slice(value, none, rest, ones),
-                       out.slice(value, rest_starts, rest, ones));
+        const Value joined = out.binary(operation_of(combiner), out.slice(value, none, rest, ones),
+                                        out.slice(value, rest_starts, rest, ones));
         value = out.concatenate({out.slice(value, none, first, ones), joined}, axis);
     }
-    return {value};
+    return value;
+}
+
+const char* name_of_scan(Combiner combiner) {
+    switch (combiner) {
+        case Combiner::product: return "cumprod";
+        case Combiner::maximum: return "cummax";
+        case Combiner::minimum: return "cummin";
+        default: return "cumsum";
+    }
+}
+
+Values scan(GraphPrinter& printer, const Node& node, const Values& x) {
+    Writer& out = printer.out;
+    const int64_t axis = node.attributes().get<int64_t>("axis");
+    const Value given = x[0].dtype == DType::boolean ? out.convert(x[0], DType::int32) : x[0];
+    if (given.shape[static_cast<size_t>(axis)] < 2) return {given};
+    const Combiner combiner = ops::combiner_of(node);
+    return printer.composite(
+        name_of_scan(combiner), "axis = " + std::to_string(axis) + " : i64", {given},
+        [&](const Values& inside) { return Values{running(out, combiner, inside[0], axis)}; });
 }
 
 }  // namespace

@@ -161,6 +161,14 @@ Values GraphPrinter::made_of(const std::vector<Tensor>& graph,
     return values(graph, known);
 }
 
+Values GraphPrinter::composite(std::string_view name, std::string_view attributes,
+                               const Values& arguments, const Writer::Block& block) {
+    std::vector<Writer::Parameter> parameters;
+    for (const Value& each : arguments) parameters.push_back({"x", each.type()});
+    const Values inside = out.begin_function(name, parameters, false);
+    return out.composite(name, attributes, out.end_function(block(inside)), arguments);
+}
+
 Values GraphPrinter::inlined(const ir::Body& body, const Values& arguments) {
     Known known;
     for (size_t i = 0; i < arguments.size(); ++i)

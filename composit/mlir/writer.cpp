@@ -144,6 +144,17 @@ Values Writer::call(const Function& function, const Values& arguments) {
                    function.results);
 }
 
+Values Writer::composite(std::string_view name, std::string_view attributes,
+                         const Function& function, const Values& arguments) {
+    std::string own;
+    if (!attributes.empty()) own = "composite_attributes = {" + std::string(attributes) + "}, ";
+    return results("stablehlo.composite \"composit." + std::string(name) + "\" " +
+                       names_text(arguments) + " {" + own + "decomposition = @" + function.name +
+                       "} : (" + type_texts(types_of(arguments)) + ") -> " +
+                       results_text(function.results),
+                   function.results);
+}
+
 const Writer::Function* Writer::find(const std::string& key) const {
     const auto found = kept_.find(key);
     return found == kept_.end() ? nullptr : &found->second;

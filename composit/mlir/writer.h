@@ -83,6 +83,10 @@ class Writer {
     };
     Function end_function(const Values& results);
     Values call(const Function& function, const Values& arguments);
+    // The same, of a function that readers may know by a name, which stands for what it computes;
+    // with attributes ("axis = 1 : i64") that belong to the name.
+    Values composite(std::string_view name, std::string_view attributes, const Function& function,
+                     const Values& arguments);
 
     // ----- operations
     // "stablehlo.<text> : <types>" with one result; `text` holds the operands.

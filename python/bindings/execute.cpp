@@ -10,6 +10,7 @@
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
+#include "composit/functional/while_loop.h"
 #include "donation.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -171,6 +172,23 @@ void bind_functional(nb::module_& module) {
             return std::pair(made.carry, made.ys);
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), located);
+    module.def(
+        "while_loop",
+        [](const nb::callable& condition, const nb::callable& step, const Tensors& init) {
+            // What cannot be made of placeholders may be made of values.
+            const auto called = [](const nb::callable& function, const Tensors& state) {
+                try {
+                    return function(state);
+                } catch (nb::python_error& error) {
+                    if (!error.matches(PyExc_NotImplementedError)) throw;
+                    throw NotSupported(nb::cast<std::string>(nb::str(error.value())));
+                }
+            };
+            return while_loop(
+                [&](const Tensors& state) { return nb::cast<Tensor>(called(condition, state)); },
+                [&](const Tensors& state) { return nb::cast<Tensors>(called(step, state)); }, init);
+        },
+        located);
     module.def(
         "vmap_function",
         [](const Function& function, const Tensors& arguments, nb::sequence in_axes,

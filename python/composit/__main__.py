@@ -1,4 +1,5 @@
-"""`python -m composit info|export|check model.onnx`: ONNX models from the command line."""
+"""`python -m composit info|export|check model.onnx`: models from the command line; of StableHLO,
+info and export."""
 
 from __future__ import annotations
 

@@ -1,13 +1,21 @@
-"""Functions and tensors as programs of MLIR's dialects, as text."""
+"""Functions and tensors as programs of MLIR's dialects, as text; and such programs as functions."""
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Sequence
-from typing import Any
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import composit._core as _core
-from composit._core import value_error
+from composit._core import LazyTensor, type_error, value_error
 from composit._named_graphs import named_graph
+from composit.compilation import compile as compile_function
+from composit.evaluation import as_tensor
+
+__all__ = ["Function", "Module", "ValueInfo", "load", "operations", "text"]
 
 __all__ = ["text"]
 
@@ -38,3 +46,122 @@ def text(
     given = getattr(source, "__name__", "") if name is None else name
     is_name = given.isidentifier()
     return _core.mlir.stablehlo_text(outputs, inputs, given if is_name else "composit", locations)
+
+
+class ValueInfo(NamedTuple):
+    """What a program says of a tensor that a function takes or gives."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def description(self) -> str:
+        return f"{self.dtype} {self.shape}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.description}>"
+
+
+class Function:
+    """A function of a program that was read, called with its inputs in order or by name.
+
+    A call returns what it computes, lazily: a tensor, or a tuple of them where there are several
+    outputs. Inputs are arrays or tensors of the dtypes and shapes that the program has."""
+
+    def __init__(self, core: Any, name: str) -> None:
+        self._core = core
+        self.name = self.__name__ = name
+        self.inputs = tuple(
+            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in core.inputs(name)
+        )
+        self.outputs = tuple(
+            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in core.outputs(name)
+        )
+
+        names = [each.name for each in self.inputs]
+        if all(each.isidentifier() and not iskeyword(each) for each in names):
+            # What compiled and exported functions call their arguments.
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            self.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])
+
+    def __repr__(self) -> str:
+        def words(values: tuple[ValueInfo, ...]) -> str:
+            return ", ".join(f"{value.name}: {value.description}" for value in values)
+
+        kind = type(self).__name__
+        return f"<{kind} {self.name!r} ({words(self.inputs)}) -> ({words(self.outputs)})>"
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for these inputs."""
+        results = self._core.call(self._function_name(), self._tensors(args, named))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def compile(self, *examples: Any, **options: Any) -> Any:
+        """The function compiled, as composit.compile does with these options; ready to be called
+        and exported. Examples decide nothing: the program has its shapes."""
+        compiled = compile_function(self, **options)
+        compiled.specialise(*(examples or self.placeholders()))
+        return compiled
+
+    def placeholders(self) -> list[LazyTensor]:
+        """A placeholder for each input."""
+        return [_core.input(each.name, each.dtype, each.shape) for each in self.inputs]
+
+    def _function_name(self) -> str:
+        return self.name
+
+    def _tensors(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[LazyTensor]:
+        names = [value.name for value in self.inputs]
+        required = f"{len(names)} inputs are required: {', '.join(names)}."
+        if len(args) > len(names):
+            raise type_error(f"mlir: {self.name} is called with {len(args)} inputs. {required}")
+        given = dict(zip(names, args))
+        for name, value in named.items():
+            if name not in names or name in given:
+                why = "is given twice" if name in given else "is no input"
+                raise type_error(f"mlir: {name!r} {why} of {self.name}. {required}")
+            given[name] = value
+        for name in names:
+            if name not in given:
+                raise type_error(f"mlir: input {name!r} of {self.name} is missing. {required}")
+        return [as_tensor(given[name]) for name in names]
+
+
+class Module(Function):
+    """What `load` returns: a program of StableHLO, called as its function `@main`.
+
+    `functions` are all of its functions, by name; `operations` those of their operations, in the
+    order of the text."""
+
+    def __init__(self, core: Any, name: str) -> None:
+        self._main = core.main
+        super().__init__(core, self._main)
+        self.name = self.__name__ = name
+        self.functions = {each: Function(core, each) for each in core.functions}
+        self.operations: list[str] = core.operations
+        # How many numbers its constants hold that are more than one.
+        self.constant_numbers: int = core.constant_numbers
+
+    def _function_name(self) -> str:
+        return self._main
+
+
+def load(source: str | os.PathLike[str]) -> Module:
+    """The program of StableHLO in a file, or in a text (one with several lines, or with a bracket):
+    what jax.export and `jax.jit(f).lower(…).as_text()` print, and what `text` writes.
+
+    ValueError, with line and column: the text is no such program. NotImplementedError: operations,
+    dialects and types that composit does not read (`operations()` has the names of those that it
+    reads), and lengths that are not known."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        core = _core.mlir.load_text(source)
+        return Module(core, core.name or "module")
+    path = Path(os.fspath(source))
+    core = _core.mlir.load(os.fspath(path))
+    return Module(core, core.name or path.stem)
+
+
+def operations() -> list[str]:
+    """The operations that `load` reads, with their dialects."""
+    return _core.mlir.operations()

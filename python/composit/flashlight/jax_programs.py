@@ -279,71 +279,31 @@ def _repeated(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
     parameters = equation.params
     first, second = parameters["cond_nconsts"], parameters["body_nconsts"]
     for_condition, for_body = x[:first], x[first : first + second]
-    state = x[first + second :]
+    refusals: list[str] = []
 
-    def step(values: Sequence[LazyTensor]) -> list[LazyTensor]:
-        return _closed(parameters["body_jaxpr"], [*for_body, *values])
+    def noted(program: Callable[[list[LazyTensor]], Any]) -> Callable[[list[LazyTensor]], Any]:
+        def run(state: list[LazyTensor]) -> Any:
+            try:
+                return program(state)
+            except _NoGraph as refusal:
+                refusals.append(str(refusal))
+                raise
 
-    count = _iterations(parameters, for_condition, state)
-    if count is not None:
-        try:
-            made, _ = scan(lambda s, row: (tuple(step(s)), ()), tuple(state), (), length=count)
-            return [*made]
-        except _NoGraph:  # then iteration by iteration, while values are known
-            pass
-    while True:
-        (goes_on,) = _closed(parameters["cond_jaxpr"], [*for_condition, *state])
-        if not bool(_value(equation, goes_on)):
-            return state
-        state = step(state)
+        return run
 
-
-def _value(equation: Any, x: LazyTensor) -> Any:
     try:
-        return evaluate(x)
-    except ValueError:
-        refusal = _refuse(
-            equation,
-            "the condition of a while loop depends on a placeholder. A loop that counts up to a "
-            "number that is known is required, or scan.",
+        return _core.while_loop(
+            noted(lambda state: _closed(parameters["cond_jaxpr"], [*for_condition, *state])[0]),
+            noted(lambda state: _closed(parameters["body_jaxpr"], [*for_body, *state])),
+            x[first + second :],
         )
-        raise _NoGraph(*refusal.args) from None
-
-
-def _iterations(
-    parameters: dict[str, Any], consts: list[LazyTensor], state: list[LazyTensor]
-) -> int | None:
-    """How often a loop goes round that counts by 1 up to a number which does not change; None for
-    any other."""
-    condition, body = parameters["cond_jaxpr"].jaxpr, parameters["body_jaxpr"].jaxpr
-    if len(condition.eqns) != 1 or condition.eqns[0].primitive.name != "lt":
-        return None
-    if condition.outvars[0] is not condition.eqns[0].outvars[0]:
-        return None
-    counter, end = condition.eqns[0].invars
-    places = {variable: place for place, variable in enumerate(condition.invars)}
-    offset = len(consts)
-    if isinstance(counter, Literal) or places.get(counter, -1) < offset:
-        return None
-    place = places[counter] - offset
-    inner = body.invars[parameters["body_nconsts"] :]
-    step = next((e for e in body.eqns if body.outvars[place] in e.outvars), None)
-    if step is None or step.primitive.name != "add" or step.invars[0] is not inner[place]:
-        return None
-    if not isinstance(step.invars[1], Literal) or step.invars[1].val != 1:
-        return None
-    if isinstance(end, Literal):
-        last = end.val
-    elif end in places and places[end] < offset:
-        last = consts[places[end]]
-    elif end in places and body.outvars[places[end] - offset] is inner[places[end] - offset]:
-        last = state[places[end] - offset]
-    else:
-        return None
-    try:
-        return max(0, int(evaluate(as_tensor(last))) - int(evaluate(state[place])))
-    except ValueError:  # it depends on a placeholder
-        return None
+    except NotImplementedError as error:
+        said = str(error)
+        if "while_loop: " in said:
+            raise _NoGraph(*_refuse(equation, said.partition("while_loop: ")[2]).args) from None
+        if any(refusal in said for refusal in refusals):  # C++ knows no classes of Python's
+            raise _NoGraph(*error.args) from None
+        raise
 
 
 def _chosen(branches: Sequence[Any], x: list[LazyTensor]) -> list[LazyTensor]:

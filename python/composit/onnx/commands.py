@@ -1,5 +1,5 @@
-"""The commands of `python -m composit`: what an ONNX model is, its export, and a comparison with
-ONNX Runtime."""
+"""The commands of `python -m composit`: what a model of ONNX or StableHLO is, its export, and a
+comparison of the first with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 from composit import mlir
 from composit._core import value_error
 from composit.evaluation import evaluate
-from composit.onnx.model import Model, ValueInfo, load
+from composit.onnx.model import Model, load
 from composit.onnx.saving import save
 
 
@@ -33,7 +33,9 @@ def main(words: list[str] | None = None) -> int:
         ("check", _check, "compares with ONNX Runtime on random inputs: difference and times"),
     ):
         command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
-        command.add_argument("model", help="a file in ONNX's format")
+        command.add_argument(
+            "model", help="a file in ONNX's format, or with StableHLO's text (.mlir)"
+        )
         command.add_argument(
             "--shape", action="append", default=[], metavar="INPUT=2,3",
             help="an input's lengths; those that the model leaves open are 1 otherwise",
@@ -76,7 +78,12 @@ class _Progress:
         self.done += 1
 
 
-def _shapes(given: list[str], model: Model) -> dict[str, tuple[int, ...]]:
+def _read(path: str) -> Any:
+    """A model of onnx.load or mlir.load, whose inputs and outputs are described alike."""
+    return mlir.load(path) if path.endswith(".mlir") else load(path)
+
+
+def _shapes(given: list[str], model: Any) -> dict[str, tuple[int, ...]]:
     shapes = {}
     for text in given:
         name, _, lengths = text.rpartition("=")
@@ -93,14 +100,14 @@ def _shapes(given: list[str], model: Model) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _inputs(model: Model, arguments: argparse.Namespace) -> dict[str, Any]:
+def _inputs(model: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     """Random inputs: normal numbers, integers from 0 to 9."""
     shapes, draw = _shapes(arguments.shape, model), np.random.default_rng(arguments.seed)
     return {value.name: _random(value, shapes.get(value.name), draw) for value in model.inputs}
 
 
-def _random(value: ValueInfo, shape: tuple[int, ...] | None, draw: np.random.Generator) -> Any:
-    if value.kind != "tensor" or value.dtype == "string":
+def _random(value: Any, shape: tuple[int, ...] | None, draw: np.random.Generator) -> Any:
+    if getattr(value, "kind", "tensor") != "tensor" or value.dtype == "string":
         raise value_error(
             f"{value.name}: the input is {value.description}. Tensors of numbers are required."
         )
@@ -120,19 +127,25 @@ def _random(value: ValueInfo, shape: tuple[int, ...] | None, draw: np.random.Gen
 def _info(arguments: argparse.Namespace) -> int:
     progress = _Progress("reading", "planning")
     progress()
-    model = load(arguments.model)
+    model = _read(arguments.model)
     progress()
     values = _inputs(model, arguments)
     special = model.compile(backend="interpreter").specialise(*values.values())
     progress()
     program = special.program
-    print(f"{model.name}: opset {model.opsets.get('', 0)}")
+    is_onnx = isinstance(model, Model)
+    print(f"{model.name}: " + (f"opset {model.opsets.get('', 0)}" if is_onnx else "StableHLO"))
     for kind, infos in (("input", model.inputs), ("output", model.outputs)):
         for info in infos:
             print(f"  {kind:<9} {info.name}: {info.description}")
     counts = Counter(model.operations)
     print("  operators " + ", ".join(f"{name} {n}" for name, n in counts.most_common()))
-    print(f"  weights   {sum(int(np.prod(x.shape)) for x in model.parameters.values()):,} numbers")
+    weights = (
+        sum(int(np.prod(x.shape)) for x in model.parameters.values())
+        if is_onnx
+        else model.constant_numbers
+    )
+    print(f"  weights   {weights:,} numbers")
     print(f"  kernels   {len(program.kernels)}")
     flops = round(sum(kernel.flops for kernel in program.kernels))
     print(f"  flops     {flops:,} with " + ", ".join(f"{k} {v.shape}" for k, v in values.items()))
@@ -158,7 +171,7 @@ def _export(arguments: argparse.Namespace) -> int:
     style = _style(arguments)
     progress = _Progress("reading", "compiling", "writing")
     progress()
-    model = load(arguments.model)
+    model = _read(arguments.model)
     values = list(_inputs(model, arguments).values())
     progress()
     if arguments.to in ("onnx", "stablehlo"):
@@ -176,7 +189,8 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         compiled = model.compile(*values, name=arguments.name)
         progress()
-        written = compiled.export(arguments.out, *values, style=style, language=arguments.to)
+        examples = values if isinstance(model, Model) else []  # others have shapes of their own
+        written = compiled.export(arguments.out, *examples, style=style, language=arguments.to)
     progress()
     print("\n".join(written))
     return 0
@@ -204,6 +218,11 @@ def _difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    if arguments.model.endswith(".mlir"):
+        raise value_error(
+            f"check: {arguments.model!r} is StableHLO, which ONNX Runtime does not run. A model of "
+            "ONNX is required."
+        )
     try:
         onnxruntime = importlib.import_module("onnxruntime")
     except ImportError:

@@ -1,0 +1,170 @@
+// Programs of StableHLO that were read: their constants, calls, and inputs that are checked.
+#include "composit/mlir/loaded_module.h"
+
+#include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
+#include "composit/mlir/building.h"
+
+#include <algorithm>
+
+namespace composit::mlir {
+
+struct LoadedModule::Content {
+    std::shared_ptr<const syntax::Module> module;
+    Constants constants;
+    std::vector<std::string> operations;
+
+    // Constants' elements, and operations' names.
+    void read(const syntax::Region& region) {
+        for (const syntax::Operation& operation : region.operations) {
+            operations.push_back(operation.name);
+            if (operation.name.ends_with(".constant")) read_constant(operation);
+            for (const syntax::Region& inner : operation.regions) read(inner);
+        }
+    }
+
+    void read_constant(const syntax::Operation& operation) {
+        const syntax::Attribute* const value = operation.find("value");
+        const bool is_tensor = operation.results.size() == 1 && operation.operands.empty() &&
+                               operation.results[0].kind == syntax::Type::Kind::tensor;
+        user_check(value && value->literal && is_tensor,
+                   "mlir.load: ", syntax::place_text(operation.place), ": ", operation.name,
+                   " has no literal of a tensor, which is required (dense<…>).");
+        const ValueType& type = operation.results[0].tensor;
+        if (value->type)
+            user_check(*value->type == operation.results[0],
+                       "mlir.load: ", syntax::place_text(operation.place), ": ", operation.name,
+                       " is a literal ", syntax::type_text(*value->type), ", and ", type_text(type),
+                       " is written. Equal types are required.");
+        constants.emplace(&operation, syntax::elements_of(*value->literal, type));
+    }
+};
+
+namespace {
+
+constexpr size_t most_bytes = size_t{1} << 32;  // of a file
+
+std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& types,
+                                           const std::vector<std::string>& names,
+                                           const char* missing) {
+    std::vector<LoadedModule::Value> values;
+    for (size_t i = 0; i < types.size(); ++i) {
+        std::vector<ValueType> tensors;
+        syntax::append_tensors(types[i], tensors);
+        for (const ValueType& tensor : tensors) {
+            std::string name = i < names.size() ? names[i] : "";
+            if (name.empty()) name = missing + std::to_string(values.size());
+            const std::string wanted = name;
+            const auto is_taken = [&](const LoadedModule::Value& other) {
+                return other.name == name;
+            };
+            for (int k = 1; std::ranges::any_of(values, is_taken); ++k)
+                name = wanted + "_" + std::to_string(k);
+            values.push_back({std::move(name), {tensor.shape, tensor.dtype}});
+        }
+    }
+    return values;
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(std::string text) {
+    const auto content = std::make_shared<Content>();
+    content->module = syntax::parse(std::move(text), is_loaded);
+    for (const syntax::Function& function : content->module->functions) {
+        content->read(function.body);
+        functions_.push_back({function.name, function.is_public,
+                              values_of(function.arguments, function.argument_names, "arg"),
+                              values_of(function.results, function.result_names, "result")});
+    }
+    content_ = content;
+}
+
+const std::string& LoadedModule::name() const { return content_->module->name; }
+
+const LoadedModule::Function& LoadedModule::main() const {
+    const Function* found = nullptr;
+    size_t count = 0;
+    for (const Function& each : functions_) {
+        if (each.name == "main") return each;
+        if (!each.is_public) continue;
+        found = &each;
+        ++count;
+    }
+    user_check(count == 1, "mlir.load: the module has ", count,
+               " public functions, and none of them is @main. One, or @main, is required; others "
+               "are called by name (call).");
+    return *found;
+}
+
+const LoadedModule::Function& LoadedModule::function(std::string_view name) const {
+    for (const Function& each : functions_)
+        if (each.name == name) return each;
+    std::vector<std::string> known;
+    for (const Function& each : functions_) known.push_back(each.name);
+    fail<KeyError>("mlir.load: there is no function '", name, "'. One of ", join(known),
+                   " is required.");
+}
+
+std::vector<std::string> LoadedModule::operations() const { return content_->operations; }
+
+int64_t LoadedModule::constant_numbers() const {
+    int64_t count = 0;
+    for (const auto& [operation, value] : content_->constants)
+        count += value.shape().empty() ? 0 : value.size();
+    return count;
+}
+
+Tensors LoadedModule::made(const Function& function, const Tensors& inputs) const {
+    const auto count = function.inputs.size();
+    user_check<TypeError>(inputs.size() == count, "mlir: the function @", function.name,
+                          " is called with ", inputs.size(), " inputs. ", count, " are required.");
+    for (size_t i = 0; i < count; ++i) {
+        const Value& wanted = function.inputs[i];
+        const ir::TensorType& given = inputs[i].type();
+        user_check<TypeError>(given.dtype == wanted.type.dtype, "mlir: input '", wanted.name,
+                              "' is ", given, ". ", wanted.type, " is required.");
+        user_check(given.shape == wanted.type.shape, "mlir: input '", wanted.name, "' is ", given,
+                   ". ", wanted.type, " is required.");
+    }
+    Building building(*content_->module, content_->constants);
+    const syntax::Function& syntax = *content_->module->find(function.name);
+    Tensors results = building.call(syntax, inputs);
+    bool fits = results.size() == function.outputs.size();
+    for (size_t i = 0; fits && i < results.size(); ++i)
+        fits = results[i].dtype() == function.outputs[i].type.dtype &&
+               results[i].shape() == function.outputs[i].type.shape;
+    user_check(fits, "mlir.load: ", syntax::place_text(syntax.place), ": the function @",
+               function.name,
+               " returns other tensors than its type says. Equal types are "
+               "required.");
+    return results;
+}
+
+Tensors LoadedModule::operator()(const Tensors& inputs) const { return made(main(), inputs); }
+
+Tensors LoadedModule::call(std::string_view name, const Tensors& inputs) const {
+    return made(function(name), inputs);
+}
+
+execute::Compiled LoadedModule::compile(const execute::Options& options) const {
+    Tensors placeholders;
+    for (const Value& input : main().inputs)
+        placeholders.push_back(ir::input(input.name, input.type.dtype, input.type.shape));
+    return {name().empty() ? "model" : name(), placeholders, (*this)(placeholders), options};
+}
+
+LoadedModule load(const std::filesystem::path& path) {
+    const std::string where = "mlir.load: " + path.string() + ": ";
+    return LoadedModule(read_whole_file(where, path, most_bytes));
+}
+
+LoadedModule load_text(std::string text) { return LoadedModule(std::move(text)); }
+
+std::vector<std::string> operations() {
+    std::vector<std::string> names;
+    for (const auto& [name, rule] : load_rules()) names.emplace_back(name);
+    return names;
+}
+
+}  // namespace composit::mlir
