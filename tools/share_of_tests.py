@@ -22,16 +22,29 @@ def git(*words: str) -> str:
 
 def share(count: str, commit: str, is_shallow: bool) -> int:
     """The share of a commit that is the `count`-th, of the hash `commit`; "": not known."""
+    return number(count, commit, is_shallow) % SHARES
+
+
+def number(count: str, commit: str, is_shallow: bool) -> int:
+    """The place of a commit among all."""
     if count and not is_shallow:
-        return int(count) % SHARES
-    return int(commit, 16) % SHARES if commit else 0
+        return int(count)
+    return int(commit, 16) if commit else 0
+
+
+def number_here() -> int:
+    """The place of this repository's commit."""
+    return number(
+        git("rev-list", "--count", "HEAD"),
+        git("rev-parse", "HEAD"),
+        git("rev-parse", "--is-shallow-repository") == "true",
+    )
+
+
+def turn() -> int:
+    """How often all shares have run before, from 0 to 9: for what takes turns within a share."""
+    return number_here() // SHARES % SHARES
 
 
 if __name__ == "__main__":
-    print(
-        share(
-            git("rev-list", "--count", "HEAD"),
-            git("rev-parse", "HEAD"),
-            git("rev-parse", "--is-shallow-repository") == "true",
-        )
-    )
+    print(number_here() % SHARES)

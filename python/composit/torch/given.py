@@ -101,4 +101,4 @@ def _uneven(data: Any, dim: int = 0) -> str | None:
 
 def constant(array: Any) -> LazyTensor:
     """A leaf of an array's values, copied."""
-    return _core.constant(np.array(array, order="C"), "", False)
+    return _core.constant(array)

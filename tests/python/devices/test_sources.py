@@ -1,10 +1,10 @@
 """What devices would run, printed without one."""
 
+import composit._core as _core
 import numpy as np
 import pytest
 
 import composit
-import composit._core as _core
 import composit.numpy as cnp
 
 X = np.ones((64, 100), "float32")

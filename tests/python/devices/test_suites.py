@@ -1,5 +1,5 @@
-"""The tests of composit.torch and composit.tensorgrad on OpenCL: each file with its tensors made
-there, in a process of its own."""
+"""The tests of composit.torch and composit.tensorgrad on OpenCL: with their tensors made there, in a
+process of their own."""
 
 import os
 import subprocess
@@ -8,27 +8,36 @@ from pathlib import Path
 
 import pytest
 
+from share_of_tests import SHARES, turn
+
 HERE = Path(__file__).resolve().parents[1]
-# Files of composit.torch's tests that say nothing of where tensors lie.
-NAMES = (
-    "anomaly", "archives", "autograd", "func_rules", "loss_targets", "optimizer_options",
-    "sampled_pools", "windows",
-)  # fmt: skip
-FILES = [
-    *(Path("torch") / f"test_torch_{name}.py" for name in NAMES),
-    *(path.relative_to(HERE) for path in sorted((HERE / "tensorgrad").glob("test_*.py"))),
-]
+TENSORGRAD = sorted((HERE / "tensorgrad").glob("test_*.py"))
+
+
+def run(opencl, path, **more):
+    kept = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)],
+        capture_output=True,
+        text=True,
+        env={**kept, "COMPOSIT_TEST_DEVICE": opencl.split(":")[0], **more},
+        cwd=HERE.parents[1],
+    )
+    assert done.returncode in (0, 5), done.stdout[-6000:] + done.stderr[-2000:]
 
 
 @pytest.mark.long_tail
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_a_suite(opencl, file):
-    kept = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / file)],
-        capture_output=True,
-        text=True,
-        env={**kept, "COMPOSIT_TEST_DEVICE": opencl.split(":")[0]},
-        cwd=HERE.parents[1],
-    )
-    assert done.returncode in (0, 5), done.stdout[-6000:]
+@pytest.mark.parametrize("file", TENSORGRAD, ids=lambda file: file.stem)
+def test_tensorgrad(opencl, file):
+    run(opencl, file)
+
+
+@pytest.mark.long_tail
+@pytest.mark.parametrize("share", range(SHARES))
+def test_composit_torch(opencl, request, share):
+    """A tenth of the tests; where only a share of the long tail runs, a hundredth, which goes round
+    with the commits: a driver takes a tenth of a second for each kernel that it builds."""
+    part, parts = share, SHARES
+    if request.config.getoption("--share") is not None:
+        part, parts = share + SHARES * turn(), SHARES**2
+    run(opencl, HERE / "torch", COMPOSIT_TEST_PART=f"{part}/{parts}")

@@ -61,6 +61,7 @@ def mnist(t, draws):
         with t.no_grad():
             for data, target in loader:
                 output = model(data.to(device))
+                target = target.to(device)
                 test_loss += F.nll_loss(output, target, reduction="sum").item()
                 pred = output.argmax(dim=1, keepdim=True)
                 correct += pred.eq(target.view_as(pred)).sum().item()

@@ -8,6 +8,8 @@ import torch as theirs
 
 import composit.torch as ours
 
+pytestmark = pytest.mark.on_cpu
+
 CALLS = {
     "F.linear(a, w, b)": "bfloat16", "a @ w.t()": "bfloat16", "t.addmm(b, a, w.t())": "bfloat16",
     "t.bmm(c, c)": "bfloat16", "t.einsum('ij,kj->ik', a, w)": "bfloat16",

@@ -122,6 +122,7 @@ def test_what_is_let_go_of_while_a_trace_ends_may_compute():
     assert seen == [9.0] * 6
 
 
+@pytest.mark.on_cpu  # where looks end traces
 def test_traces_that_something_holds_are_not_taken_again():
     x, held = torch.tensor([1.0, 2.0]), []
     for number in range(6):

@@ -10,6 +10,8 @@ import torch as peer
 import composit.torch as torch
 from composit.torch import nn, places
 
+pytestmark = pytest.mark.on_cpu
+
 pytestmark = pytest.mark.usefixtures("apart")
 
 

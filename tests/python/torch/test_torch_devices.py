@@ -12,6 +12,8 @@ import composit.torch as torch
 from composit.torch import nn, optim
 from composit.torch.utils.data import DataLoader, TensorDataset
 
+pytestmark = pytest.mark.on_cpu
+
 pytestmark = pytest.mark.usefixtures("apart")
 
 

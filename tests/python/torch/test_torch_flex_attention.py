@@ -66,7 +66,9 @@ def attended(
     v = drawn(t, batch[1], heads[1], 19, 6, seed=2, dtype=dtype)
     made = None
     if mask is not None:
-        made = flex.create_block_mask(mask(t), batch[0], heads[0], 19, 19, "cpu", BLOCK_SIZE=4)
+        made = flex.create_block_mask(
+            mask(t), batch[0], heads[0], 19, 19, t.get_default_device(), BLOCK_SIZE=4
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return flex.flex_attention(q, k, v, MODS[mod](t), made, **options)
