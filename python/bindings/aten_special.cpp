@@ -107,6 +107,13 @@ void bind_aten_special(nb::module_& module) {
     of_two("gammainc", aten::gammainc);
     of_two("gammaincc", aten::gammaincc);
     module.def(
+        "betainc",
+        [](nb::handle a, nb::handle b, nb::handle x) {
+            const Tensor made = aten::betainc(tensor_from(a), tensor_from(b), tensor_from(x));
+            return as_they_lie(made, a, x);
+        },
+        located);
+    module.def(
         "polygamma",
         [](int64_t n, nb::handle x) { return as_they_lie(aten::polygamma(n, tensor_from(x)), x); },
         located);
