@@ -64,6 +64,7 @@
 #include "composit/ir/scalar/row.h"
 #include "composit/jax/primitives.h"
 #include "composit/knossos/array_functions.h"
+#include "composit/knossos/translate.h"
 #include "composit/mlir/loaded_module.h"
 #include "composit/mlir/stablehlo.h"
 #include "composit/nn/activations.h"

@@ -2,6 +2,7 @@
 #include "composit/knossos/code.h"
 
 #include "composit/ir/procedure/interpret.h"
+#include "composit/knossos/syntax_text.h"
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ std::string replaced(std::string text, std::string_view old, std::string_view ma
     return text;
 }
 
-bool has(const std::vector<BlockRef>& blocks, const BlockRef& block) {
+bool is_among(const std::vector<BlockRef>& blocks, const BlockRef& block) {
     return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
 }
 
@@ -43,8 +44,7 @@ void Code::expect(const Expr& condition, const std::string& error, std::string c
                   std::vector<Expr> values) {
     std::string place;
     if (construct) {
-        const std::string text = construct->text();
-        place = ", in `" + replaced(text.substr(0, text.find('\n')), "{}", "{ }") + "`";
+        place = ", in `" + replaced(first_line_shown(*construct), "{}", "{ }") + "`";
     }
     Statement made;
     made.kind = Statement::Kind::expect;
@@ -54,6 +54,10 @@ void Code::expect(const Expr& condition, const std::string& error, std::string c
         made.claim = std::make_shared<const ir::procedure::Claim>(ir::procedure::Claim{
             ir::procedure::claim_kind(error), replaced(claim, "%s", place), std::move(values)});
     add(std::move(made));
+}
+
+void Code::assign_number(int number, const Value& value) {
+    assign(number, operators.cast(value, kind_of_number(value)));
 }
 
 Kind Code::kind_by_trial(const std::function<Value()>& compute) {
@@ -105,10 +109,30 @@ std::string Code::whole(int number) const {
 
 bool Code::is_assigned_once(const Expr& value) const {
     if (loaded.contains(value.index())) return true;
-    const auto found = count_of_assignments.find(whole(value.index()));
-    const int times = found == count_of_assignments.end() ? 0 : found->second;
-    return times == (value.index() < parameter_count ? 0 : 1);
+    return times_assigned(whole(value.index())) == (value.index() < parameter_count ? 0 : 1);
 }
+
+std::optional<Kind> Code::kind_named(const std::string& name) const {
+    const auto found = kinds.find(name);
+    return found == kinds.end() ? std::nullopt : std::optional(found->second);
+}
+
+int Code::times_assigned(const std::string& name) const {
+    const auto found = count_of_assignments.find(name);
+    return found == count_of_assignments.end() ? 0 : found->second;
+}
+
+const std::string& Code::shown_name(int number) const {
+    const auto found = shown.find(number);
+    return found == shown.end() ? variables[static_cast<size_t>(number)].name : found->second;
+}
+
+bool Code::is_at_home(int number, const BlockRef& block) const {
+    const auto found = homes.find(number);
+    return found != homes.end() && found->second == block;
+}
+
+bool Code::is_within(const BlockRef& block) const { return is_among(blocks, block); }
 
 Emitting::Emitting(Code& code, BlockRef block)
     : code_(code), block_(std::move(block)), before_(code.out) {
@@ -125,7 +149,7 @@ EmittingFurtherOut::EmittingFurtherOut(Code& code, const BlockRef& home)
     : code_(code), before_(code.out) {
     if (!home || code.blocks.empty()) return;
     size_t place = code.blocks.size() - 1;
-    while (place > 0 && code.blocks[place] != home && has(code.certain, code.blocks[place]))
+    while (place > 0 && code.blocks[place] != home && is_among(code.certain, code.blocks[place]))
         --place;
     for (size_t i = 0; i <= place; ++i)
         if (code.blocks[i] == home) {

@@ -9,10 +9,12 @@
 
 #include "composit/ir/procedure/procedure.h"
 #include "composit/knossos/operators.h"
+#include "composit/knossos/syntax.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,13 +28,6 @@ struct Block {
     std::vector<Statement> statements;
 };
 using BlockRef = std::shared_ptr<Block>;
-
-// A part of the text, as assertions name it.
-class Construct {
-  public:
-    virtual ~Construct() = default;
-    virtual std::string text() const = 0;
-};
 
 // What the text calls a variable, or the tuple or record that it is a part of.
 std::string whole_of(const std::string& name);
@@ -50,6 +45,8 @@ class Code {
     // An assignment to a variable, in the line that is being translated or in another one.
     void assign(int number, const Expr& value);
     void assign(int number, const Expr& value, int line);
+    // The same of a number, in its own kind.
+    void assign_number(int number, const Value& value);
     // An assertion, of whose claim `{}` stand for values and `%s` for what is translated.
     void expect(const Expr& condition, const std::string& error, std::string claim,
                 std::vector<Expr> values = {});
@@ -68,6 +65,20 @@ class Code {
     Expr integer(const Value& value) const;
     // What the text calls the variable, or the tuple or record that it is a part of.
     std::string whole(int number) const;
+    bool has(const std::string& name) const { return numbers.contains(name); }
+    int number_of(const std::string& name) const { return numbers.at(name); }
+    // The kind of a variable; nothing for a name that is none.
+    std::optional<Kind> kind_named(const std::string& name) const;
+    // In how many places the text assigns the name.
+    int times_assigned(const std::string& name) const;
+    // The name that a variable has in the text that is printed.
+    const std::string& shown_name(int number) const;
+    // Whether the block assigns the variable.
+    bool is_at_home(int number, const BlockRef& block) const;
+    // Whether the block is written around this place.
+    bool is_within(const BlockRef& block) const;
+    int count_of_variables() const { return static_cast<int>(variables.size()); }
+    int count_of_arrays() const { return static_cast<int>(arrays.size()); }
     // Whether a variable is assigned in one place, or a parameter nowhere.
     bool is_assigned_once(const Expr& value) const;
 
@@ -79,7 +90,7 @@ class Code {
     std::vector<BlockRef> blocks;              // around this place, from the outermost
     std::vector<BlockRef> certain;  // of them, those that run wherever the one around does
     int line = 0;
-    std::shared_ptr<const Construct> construct;  // what is being translated
+    SyntaxRef construct;  // what is being translated, as assertions name it
 
     std::vector<ir::procedure::Variable> variables;
     int parameter_count = 0;

@@ -50,6 +50,7 @@ class RecordType {
     virtual ~RecordType() = default;
     virtual std::string name() const = 0;
     virtual bool is_tuple() const = 0;  // its parts have an order, by which they are read
+    virtual const void* identity() const { return this; }  // what tells it from others
 };
 
 struct Record {
@@ -58,10 +59,11 @@ struct Record {
 };
 
 // Anything else that an expression may mean, such as a function.
-class Other {
+class Other : public std::enable_shared_from_this<Other> {
   public:
     virtual ~Other() = default;
-    virtual std::string text() const = 0;  // for errors
+    virtual std::string text() const = 0;                  // for errors
+    virtual const void* identity() const { return this; }  // what tells it from others
 };
 
 class Value {

@@ -1,10 +1,12 @@
-// Values of kernels and what writes their procedures: composit/knossos/*.h.
+// Kernels' values, texts and their translation: composit/knossos/*.h.
 //
 // Python's numbers, tuples, None and expressions are Values as they are; records are Python's class
 // Record, functions and other objects stay what they are.
 #pragma once
 
-#include "composit/knossos/array_functions.h"
+#include "composit/knossos/array.h"
+#include "composit/knossos/operators.h"
+#include "composit/knossos/syntax.h"
 
 #include <nanobind/nanobind.h>
 
@@ -19,10 +21,20 @@ nb::tuple objects_of(const std::vector<knossos::Value>& values);
 // What Python's function computes of values: function(name, numbers).
 knossos::KnownFunction known_by(nb::object function);
 
-void bind_knossos(nb::module_& module);            // values, arrays, operators, functions
-void bind_knossos_code(nb::module_& module);       // blocks, code, what is found out
-void bind_knossos_functions(nb::module_& module);  // the parts, and functions of arrays
-void bind_knossos_syntax(nb::module_& module);     // texts of functions
+// Any object that C++ only hands on, and what it was.
+std::shared_ptr<const knossos::Other> python_object(nb::object object);
+nb::object object_behind(const knossos::Other& other);
+// What records of a class of Python's are made by.
+std::shared_ptr<const knossos::RecordType> record_type(nb::object kind);
+
+// A tree.
+struct Text {
+    knossos::SyntaxRef tree;
+};
+
+void bind_knossos(nb::module_& module);              // values
+void bind_knossos_syntax(nb::module_& module);       // texts
+void bind_knossos_translation(nb::module_& module);  // what translations ask of Python
 
 }  // namespace composit::python::of_kernels
 

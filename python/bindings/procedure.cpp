@@ -193,11 +193,81 @@ std::vector<ProcedureFamily> families_from(const std::vector<std::vector<Procedu
     return families;
 }
 
+// A row whose operands are of kinds "float" (any floating dtype, one for all), "int" and "bool".
+ir::scalar::TypeRule rule_of(const std::vector<std::string>& kinds, const std::string& result) {
+    return [kinds, result](std::string_view row, const std::vector<DType>& given) {
+        const std::string_view name = row.substr(0, row.find('.'));  // of "relu3.kernel"
+        std::vector<DType> floats;
+        for (size_t i = 0; i < kinds.size(); ++i)
+            if (kinds[i] == "float") floats.push_back(given[i]);
+        const DType floating =
+            floats.empty() ? DType::float64 : ir::scalar::types::floating(name, floats).result;
+        const auto dtype_of = [&](const std::string& kind) {
+            return kind == "float" ? floating : kind == "int" ? DType::int64 : DType::boolean;
+        };
+        ir::scalar::Signature signature{{}, dtype_of(result)};
+        for (size_t i = 0; i < kinds.size(); ++i) {
+            signature.operands.push_back(dtype_of(kinds[i]));
+            const bool fits =
+                kinds[i] == "float" ||
+                (kinds[i] == "int" ? !is_inexact(given[i]) : given[i] == DType::boolean);
+            user_check<TypeError>(fits, name, ": argument ", i + 1, " has dtype ", given[i],
+                                  ". Its annotation is ", kinds[i], ".");
+        }
+        return signature;
+    };
+}
+
 // A row that stands in no table. (A shared pointer taken from Python would own the Python object,
 // which the core's registries would then keep.)
 struct KernelRow {
     ir::scalar::RowRef row;
+    // What makes its procedures, a method of the kernel that has this row, and how often the row
+    // refers to it.
+    std::shared_ptr<nb::object> maker;
+    long own_references;
 };
+
+// Whether nothing but this object has the row: no expression, and no row that derives it.
+bool is_alone(const KernelRow& kernel) {
+    return kernel.row.use_count() == 1 && kernel.maker.use_count() == kernel.own_references;
+}
+
+int traverse_row(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    const KernelRow& kernel = *nb::inst_ptr<KernelRow>(self);
+    if (kernel.maker && is_alone(kernel)) Py_VISIT(kernel.maker->ptr());
+    return 0;
+}
+
+int clear_row(PyObject* self) {
+    KernelRow& kernel = *nb::inst_ptr<KernelRow>(self);
+    kernel.row.reset();
+    kernel.maker.reset();
+    return 0;
+}
+
+PyType_Slot row_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_row)},
+                           {Py_tp_clear, reinterpret_cast<void*>(clear_row)},
+                           {0, nullptr}};
+
+KernelRow row_by(std::shared_ptr<nb::object> maker, const std::string& name, const std::string& doc,
+                 const std::vector<std::string>& kinds, const std::string& result, size_t index) {
+    ir::scalar::RowRef row;
+    {
+        const auto make = [maker](const std::vector<DType>& dtypes) {
+            const Acquired acquired;
+            nb::list objects;
+            for (const DType dtype : dtypes) objects.append(dtype_object(dtype));
+            return nb::cast<Procedure>((*maker)(objects));
+        };
+        row = std::make_shared<const ir::scalar::Row>(procedure::row_of(
+            name, doc, static_cast<int>(kinds.size()), rule_of(kinds, result), make, index));
+    }
+    const long references = maker.use_count();
+    return {std::move(row), std::move(maker), references};
+}
 
 // Empty where nothing can be compiled, of which a warning is given.
 template <class Make>
@@ -248,31 +318,6 @@ procedure::Run load_for_nodes(const Procedure& one) {
                   run = cpp::run_of(loaded, number, each);
               });
     return run;
-}
-
-// A row whose operands are of kinds "float" (any floating dtype, one for all), "int" and "bool".
-ir::scalar::TypeRule rule_of(const std::vector<std::string>& kinds, const std::string& result) {
-    return [kinds, result](std::string_view row, const std::vector<DType>& given) {
-        const std::string_view name = row.substr(0, row.find('.'));  // of "relu3.kernel"
-        std::vector<DType> floats;
-        for (size_t i = 0; i < kinds.size(); ++i)
-            if (kinds[i] == "float") floats.push_back(given[i]);
-        const DType floating =
-            floats.empty() ? DType::float64 : ir::scalar::types::floating(name, floats).result;
-        const auto dtype_of = [&](const std::string& kind) {
-            return kind == "float" ? floating : kind == "int" ? DType::int64 : DType::boolean;
-        };
-        ir::scalar::Signature signature{{}, dtype_of(result)};
-        for (size_t i = 0; i < kinds.size(); ++i) {
-            signature.operands.push_back(dtype_of(kinds[i]));
-            const bool fits =
-                kinds[i] == "float" ||
-                (kinds[i] == "int" ? !is_inexact(given[i]) : given[i] == DType::boolean);
-            user_check<TypeError>(fits, name, ": argument ", i + 1, " has dtype ", given[i],
-                                  ". Its annotation is ", kinds[i], ".");
-        }
-        return signature;
-    };
 }
 
 }  // namespace
@@ -384,7 +429,8 @@ void bind_procedure(nb::module_& module) {
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
                   return procedures::print_loadable(name, families_from(lists));
               });
-    nb::class_<KernelRow>(inner, "KernelRow", "A procedure as a row of the scalar language.");
+    nb::class_<KernelRow>(inner, "KernelRow", nb::type_slots(row_slots),
+                          "A procedure as a row of the scalar language.");
     nb::class_<CompiledProcedures>(inner, "Compiled", "Compiled code of a procedure.")
         .def("__call__", &CompiledProcedures::call)
         .def("map", &CompiledProcedures::map);
@@ -406,15 +452,7 @@ void bind_procedure(nb::module_& module) {
     inner.def("row_of", [](const std::string& name, const std::string& doc,
                            const std::vector<std::string>& kinds, const std::string& result,
                            nb::object maker, size_t index) {
-        const auto make = [function = held(maker)](const std::vector<DType>& dtypes) {
-            const Acquired acquired;
-            nb::list objects;
-            for (const DType dtype : dtypes) objects.append(dtype_object(dtype));
-            return nb::cast<Procedure>((*function)(objects));
-        };
-        const auto rule = rule_of(kinds, result);
-        return KernelRow{std::make_shared<const ir::scalar::Row>(
-            procedure::row_of(name, doc, static_cast<int>(kinds.size()), rule, make, index))};
+        return row_by(held(std::move(maker)), name, doc, kinds, result, index);
     });
     inner.def(
         "map",

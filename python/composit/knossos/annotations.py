@@ -220,7 +220,7 @@ def defaults_of(made_by: Any) -> dict[str, Any]:
             if field.default is not dataclasses.MISSING}  # fmt: skip
 
 
-def check_constructor(refuse: Callable[..., Any], node: ast.AST, made_by: Any) -> None:
+def check_constructor(refuse: Callable[..., Any], node: ast.AST | None, made_by: Any) -> None:
     """Refuses a NamedTuple or dataclass that is more than its fields."""
     method = _own_constructor(made_by)
     if method is not None:

@@ -4,12 +4,13 @@ names that C++ knows them by (composit/knossos/functions.h)."""
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import math
 from typing import Any
 
 import numpy as np
 
-from composit._core.knossos import Operators
+from composit.knossos import library
 from composit.knossos.values import Mismatch, is_number, of_elements, of_numbers, of_operator
 from composit.numpy._ufunc import Ufunc
 
@@ -48,6 +49,11 @@ _NAMES: dict[Any, str] = {
     **{getattr(math, name): f"math.{name}" for name in _OF_MATH},
     **{getattr(builtins, name): name for name in _OF_PYTHON},
     np.linalg.norm: "numpy.linalg.norm", stop_gradient: "stop_gradient",
+    # What translations know themselves (composit/knossos/calls.h, sequences.h).
+    np: "numpy", range: "range", enumerate: "enumerate", zip: "zip", reversed: "reversed",
+    dataclasses.replace: "dataclasses.replace", np.einsum: "numpy.einsum",
+    library.require: "knossos.require", library.same_extents: "knossos.same_extents",
+    library.held: "knossos.held", library.stand_in: "knossos.stand_in",
     # NumPy's names of the numbers that kernels compute with.
     np.float64: "float", np.int64: "int", np.bool_: "bool",
 }  # fmt: skip
@@ -84,11 +90,3 @@ def known(name: str, numbers: list[Any]) -> Any:
     if not is_number(result):
         raise Mismatch(f"{result!r} is no real number", "A real number is required.")
     return result
-
-
-def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
-    """The function of values; LookupError for one that kernels cannot call."""
-    made = operators.call(name_of(function), arguments)
-    if made is None:
-        raise LookupError
-    return made

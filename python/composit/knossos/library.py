@@ -6,15 +6,11 @@ derives it like the user's own text.
 
 from __future__ import annotations
 
-import ast
 import builtins
-import copy
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from composit.knossos.source import Source
 
 
 def require(condition: bool, claim: str) -> None:
@@ -374,16 +370,3 @@ LIBRARY: dict[Any, Text] = {
     math.perm: Text(permutations, (0, 0)), math.dist: Text(distance, (None, None)),
     math.prod: Text(product_of, (None,)),
 }  # fmt: skip
-
-
-class LibrarySource(Source):
-    """The text of a function of this file, all of which stands in the line of the call."""
-
-    def __init__(self, text: Source, around: Source, call: ast.Call, called: str) -> None:
-        self.called = called  # the name by which it is called
-        self.function, self.defaults, self.documentation = text.function, {}, ""
-        self.name, self.path, self.file = around.name, around.path, around.file
-        self.line = call.lineno
-        self.tree = copy.deepcopy(text.tree)
-        for each in ast.walk(self.tree):
-            ast.copy_location(each, call)

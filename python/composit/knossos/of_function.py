@@ -13,7 +13,7 @@ from composit.knossos.by_example import KernelByExample, has_any_tensors
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.provided import provided
 from composit.knossos.source import Source, known_kernel
-from composit.knossos.translator.translate import translate
+from composit.knossos.translate import translate
 
 _in_translation = threading.local()
 

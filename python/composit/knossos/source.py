@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-import composit._core as _core
 from composit._core import NotSupported, not_supported
 from composit._floating_point import in_default_state
 from composit.knossos.texts import definition_of
@@ -98,9 +97,6 @@ def shown(node: ast.AST) -> str:
     """The text of an expression, shortened."""
     text = ast.unparse(node)
     return text if len(text) <= 40 else text[:37] + "…"
-
-
-_core.provide("knossos_shown", shown)
 
 
 def known_kernel(function: Any) -> Any:

@@ -1,8 +1,6 @@
-"""Values of kernels, and what Python makes of numbers that are known.
+"""Values of kernels where Python sees them, and what it makes of numbers that are known.
 
-What operators mean on scalar expressions is C++'s (composit/knossos/operators.h). A value is a
-Python number (a literal or what was computed of literals: weak), a scalar expression, or a tuple or
-record of values."""
+A value is a number, a scalar expression, or a tuple or record of values (composit/knossos)."""
 
 from __future__ import annotations
 
@@ -12,10 +10,6 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core.scalar import Expr
-
-make = Expr.make
-KINDS = ("bool", "int", "float")
 
 
 class Mismatch(Exception):
@@ -26,18 +20,16 @@ class Mismatch(Exception):
         self.wrong, self.instead = wrong, instead
 
 
+class Refused(Exception):
+    """What a kernel may not hold, of which the translation knows the line."""
+
+    def __init__(self, wrong: str, instead: str, kind: type[Exception]) -> None:
+        super().__init__(wrong)
+        self.wrong, self.instead, self.kind = wrong, instead, kind
+
+
 class Listed(tuple):  # type: ignore[type-arg]
     """What stands between `[` and `]`: as a tuple, except for what only one of both may do."""
-
-
-class FunctionValue:
-    """A function as a value (closures.py)."""
-
-    def is_same(self, other: FunctionValue) -> bool:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return "a function"
 
 
 class Record:
@@ -45,12 +37,6 @@ class Record:
 
     def __init__(self, made_by: Any, fields: dict[str, Any]) -> None:
         self.made_by, self.fields = made_by, fields
-
-
-def unnamed(value: Any) -> Any:
-    """A NamedTuple as a tuple of its parts; anything else as it is."""
-    is_named = isinstance(value, Record) and issubclass(value.made_by, tuple)
-    return tuple(value.fields.values()) if is_named else value
 
 
 def found_in(table: Any, function: Any) -> Any:
@@ -66,26 +52,6 @@ def is_number(value: Any) -> bool:
 
 
 kind_of = _core.knossos.kind_of
-scalar = _core.knossos.scalar
-with_article = _core.knossos.with_article
-
-
-def leaves_with_names(
-    value: Any, path: str = "", has_arrays: bool = False
-) -> list[tuple[str, Any]]:
-    """The numbers of a structure, and its arrays where it may have some, with what is added to the
-    name of their variable."""
-    if isinstance(value, tuple):
-        parts = list(enumerate(value))
-    elif isinstance(value, Record):
-        parts = list(value.fields.items())  # type: ignore[arg-type]
-    else:
-        is_leaf = isinstance(value, Expr) or is_number(value)
-        if not is_leaf and not (has_arrays and hasattr(value, "reads")):
-            raise Mismatch(f"{kind_of(value)} is no number", "Numbers, tuples and records are.")
-        return [(path, value)]
-    return [leaf for key, part in parts
-            for leaf in leaves_with_names(part, f"{path}.{key}", has_arrays)]  # fmt: skip
 
 
 def of_numbers(function: Any, *numbers: Any) -> Any:

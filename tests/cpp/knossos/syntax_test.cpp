@@ -1,5 +1,5 @@
-// Which names texts mention, and which jumps they hold.
-#include "composit/knossos/syntax.h"
+// Which names texts mention, which jumps they hold, and how they are written.
+#include "composit/knossos/syntax_text.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,9 @@
 namespace composit::knossos {
 namespace {
 
-SyntaxRef part(Syntax made, std::initializer_list<SyntaxRef> children = {}) {
+SyntaxRef part(Syntax made, std::initializer_list<Child> children = {}) {
     made.children = children;
-    auto kept = std::make_shared<Syntax>(std::move(made));
-    kept->origin = kept.get();
-    return kept;
+    return std::make_shared<Syntax>(std::move(made));
 }
 
 SyntaxRef named(const char* name, bool is_stored = false) {
@@ -21,11 +19,9 @@ SyntaxRef named(const char* name, bool is_stored = false) {
 
 // for TARGET in x: BODY
 SyntaxRef loop_over(const char* target, const SyntaxRef& body) {
-    const SyntaxRef counter = named(target, true);
-    const SyntaxRef made =
-        part({.form = Form::loop, .is_statement = true}, {counter, named("x"), body});
-    std::const_pointer_cast<Syntax>(made)->target = counter;
-    return made;
+    return part(
+        {.form = Form::loop, .is_statement = true},
+        {{named(target, true), Field::target}, {named("x"), Field::iterated}, {body, Field::body}});
 }
 
 TEST(KnossosSyntax, NamesThatAreReadAssignedAndChanged) {
@@ -72,6 +68,49 @@ TEST(KnossosSyntax, ElementsThatCallsChange) {
     EXPECT_EQ(elements_changed_by(*call, {{{3, 4}, {"z"}}}),
               (std::set<std::string>{"f", "x", "z"}));
     EXPECT_TRUE(elements_changed_by(*call, {{{3, 5}, {"z"}}}).empty());
+}
+
+SyntaxRef sum_of(const SyntaxRef& a, const char* symbol, const SyntaxRef& b) {
+    return part({.form = Form::binary, .name = symbol}, {{a, Field::left}, {b, Field::right}});
+}
+
+TEST(KnossosSyntax, TextsHaveParenthesesWhereOperatorsBindLess) {
+    const SyntaxRef sum = sum_of(named("x"), "+", named("y"));
+    EXPECT_EQ(written(*sum_of(sum, "*", named("z"))), "(x + y) * z");
+    EXPECT_EQ(written(*sum_of(named("z"), "+", sum)), "z + (x + y)");
+    EXPECT_EQ(written(*sum_of(named("z"), "**", sum_of(named("x"), "**", named("y")))),
+              "z ** x ** y");
+    const SyntaxRef sign = part({.form = Form::unary, .name = "-"}, {{named("x"), Field::value}});
+    EXPECT_EQ(written(*sum_of(sign, "**", named("y"))), "(-x) ** y");
+    const SyntaxRef test =
+        part({.form = Form::comparison, .comparisons = {"<", "is not"}},
+             {{named("x"), Field::left}, {named("y"), Field::right}, {named("z"), Field::right}});
+    EXPECT_EQ(written(*test), "x < y is not z");
+    const SyntaxRef alone = part({.form = Form::tuple}, {{named("x"), Field::element}});
+    EXPECT_EQ(written(*alone), "(x,)");
+}
+
+TEST(KnossosSyntax, LongTextsAreShortened) {
+    SyntaxRef all = named("längerer_name");
+    for (int i = 0; i < 3; ++i) all = sum_of(all, "+", named("längerer_name"));
+    EXPECT_EQ(shown(*all), "längerer_name + längerer_name + länge…");
+}
+
+TEST(KnossosSyntax, FunctionsInsideKeepNamesOfTheirOwn) {
+    // def f(x): y = x; def g(x): return x + y
+    const SyntaxRef own = part({.form = Form::parameter, .name = "x"});
+    const SyntaxRef result = part({.form = Form::leave, .is_statement = true},
+                                  {{sum_of(named("x"), "+", named("y")), Field::value}});
+    const SyntaxRef inner = part({.form = Form::function, .name = "g", .is_statement = true},
+                                 {{own, Field::parameter}, {result, Field::body}});
+    const SyntaxRef assigning =
+        part({.form = Form::assign, .is_statement = true},
+             {{named("y", true), Field::target}, {named("x"), Field::value}});
+    const SyntaxRef whole =
+        part({.form = Form::function, .name = "f", .is_statement = true},
+             {{own, Field::parameter}, {assigning, Field::body}, {inner, Field::body}});
+    EXPECT_EQ(written(*renamed(*whole, {{"x", "x_2"}, {"y", "y_2"}, {"g", "h"}})),
+              "def f(x_2):\n    y_2 = x_2\n\n    def h(x):\n        return x + y_2");
 }
 
 }  // namespace
