@@ -17,8 +17,6 @@ from composit.evaluation import as_tensor
 
 __all__ = ["Function", "Module", "ValueInfo", "load", "operations", "text"]
 
-__all__ = ["text"]
-
 
 def text(
     source: Any,
