@@ -124,7 +124,10 @@ class FunctionsOfMath : public Outside {
     std::optional<double> float_of(const Other&) const override { return std::nullopt; }
     std::string name_of(const Other& function) const override { return name_behind(function); }
     Callee callee(const ObjectRef& function) const override {
-        return {.object = function, .name = name_behind(*function), .library = {}};
+        Callee found;
+        found.object = function;
+        found.name = name_behind(*function);
+        return found;
     }
     std::string elementwise_method(const std::string&) const override { return ""; }
     bool numpy_has(const std::string&) const override { return false; }
