@@ -56,6 +56,7 @@ ArrayRef Accumulations::accumulated(const std::string& function, const ArrayRef&
 
 ArrayRef Accumulations::differences(const ArrayRef& array) {
     if (array->kind == Kind::boolean) throw Mismatch("diff of bools", "Numbers are required.");
+    last_extent(*array);
     std::vector<Subscript> later(array->shape.size()), earlier(array->shape.size());
     later.back() = Subscript::slice(1, {}, {});
     earlier.back() = Subscript::slice({}, -1, {});

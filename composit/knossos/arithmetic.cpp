@@ -18,7 +18,12 @@ Value joined_tuples(const Tuple& a, const Tuple& b) {
 }
 
 Value repeated(const Tuple& tuple, int64_t count) {
+    constexpr int64_t most_parts = 1 << 20;  // a graph of more would not be read by anybody
     std::vector<Value> parts;
+    const auto size = static_cast<int64_t>(tuple.parts.size());
+    if (size == 0) return tuple_of(std::move(parts), tuple.is_list);
+    if (count > most_parts / size)
+        throw Mismatch(text("a tuple of more than ", most_parts, " parts"), "Write np.zeros(n).");
     for (int64_t i = 0; i < count; ++i)
         parts.insert(parts.end(), tuple.parts.begin(), tuple.parts.end());
     return tuple_of(std::move(parts), tuple.is_list);

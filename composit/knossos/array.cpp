@@ -19,6 +19,17 @@ Array::Array(Kind kind, std::vector<Value> shape, At at, ArrayOrigin origin)
         for (const int each : reads) elsewhere.insert(each);
 }
 
+const Value& first_extent(const Array& array) {
+    if (array.shape.empty())
+        throw Mismatch("an array without axes", "Its element, as x[()], or an axis is required.");
+    return array.shape.front();
+}
+
+const Value& last_extent(const Array& array) {
+    first_extent(array);
+    return array.shape.back();
+}
+
 std::string Array::outline() const { return "an array of " + std::to_string(rank()) + " axes"; }
 
 bool Array::needs_others(int number, const std::optional<Line>& line) const {

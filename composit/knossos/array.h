@@ -63,6 +63,10 @@ class Array {
     Elsewhere elsewhere;
 };
 
+// Mismatch where it has no axis.
+const Value& first_extent(const Array& array);
+const Value& last_extent(const Array& array);
+
 using ArrayRef = std::shared_ptr<Array>;
 
 // An argument or a local array.

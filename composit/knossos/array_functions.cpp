@@ -147,7 +147,7 @@ std::optional<Value> ArrayFunctions::called(const std::string& function,
         return reductions.product(both[0], both[1]);
     }
     if (function == "numpy.outer") return outer(operators, arrays_of(function, given, 2));
-    if (function == "len") return given.at(0).array()->shape[0];
+    if (function == "len") return first_extent(*arrays_of(function, given, 1)[0]);
     if (function == "abs") return elements.of_function("numpy.absolute", given);
     if (function == "numpy.clip") {
         check_count("clip", given.size(), {3});

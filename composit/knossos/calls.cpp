@@ -191,7 +191,7 @@ void Calls::require(const Syntax& call) {
 }
 
 Value Calls::float_of(const SyntaxRef& constant) const {
-    if (const auto known = constant->number.number()) return *known;
+    if (const auto known = known_float(constant->number)) return *known;
     const auto number = constant->outer ? scope.outside.float_of(*constant->outer) : std::nullopt;
     if (!number) scope.refuse(*constant, constant->text + " is no number", "A number is required.");
     return *number;

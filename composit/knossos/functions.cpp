@@ -116,7 +116,8 @@ Value converted(const Operators& operators, const std::string& name, const Argum
 }
 
 Value divisor(const Operators& operators, const Arguments& given) {
-    Value made = given.at(0);
+    if (given.empty()) return 0;
+    Value made = given[0];
     const size_t first = given.size() > 1 ? 1 : 0;
     for (size_t i = first; i < given.size(); ++i) {
         const auto [x, y, kind] = operators.promoted(made, given[i]);

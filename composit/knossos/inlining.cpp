@@ -247,7 +247,7 @@ Value Inlining::fitting_argument(const Syntax& call, const Structure& structure,
                      "As the annotation says is required.", Refusal::Class::type);
     if (structure.sort != Structure::Sort::number) return value;
     if (structure.kind == Kind::floating) {
-        const auto number = value.number();
+        const auto number = known_float(value);
         return number ? Value(*number) : Value(arrays.operators.cast(value, Kind::floating));
     }
     const auto own = kind(value);

@@ -12,6 +12,17 @@ bool is_sum_or_product(const Expr& value) {
 
 }  // namespace
 
+// Distances of int64 and their quotients fit into uint64.
+int64_t length_of_range(int64_t begin, int64_t end, int64_t step) {
+    const bool is_forwards = step > 0;
+    if (is_forwards ? begin >= end : begin <= end) return 0;
+    const uint64_t from = static_cast<uint64_t>(begin), to = static_cast<uint64_t>(end);
+    const uint64_t distance = is_forwards ? to - from : from - to;
+    const uint64_t size =
+        is_forwards ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+    return static_cast<int64_t>((distance - 1) / size + 1);
+}
+
 Value Integers::resolved(Value value) const {
     while (value.expr() && value.expr()->op() == Op::argument) {
         const auto known = aliases.find(value.expr()->index());

@@ -13,6 +13,9 @@
 
 namespace composit::knossos {
 
+// How many integers range(begin, end, step) has.
+int64_t length_of_range(int64_t begin, int64_t end, int64_t step);
+
 class Integers {
   public:
     // Of a counter: from which integer on, and below which extent it runs.

@@ -28,11 +28,16 @@ Value as_kind(Kind kind, double value) {
 }  // namespace
 
 std::optional<std::vector<int64_t>> Range::known() const {
-    const auto first = begin.integer(), last = end.integer();
-    if (!first || !last) return std::nullopt;
+    const auto size = known_size();
+    if (!size) return std::nullopt;
     std::vector<int64_t> made;
-    for (int64_t i = *first; step > 0 ? i < *last : i > *last; i += step) made.push_back(i);
+    for (int64_t k = 0; k < *size; ++k) made.push_back(*begin.integer() + k * step);
     return made;
+}
+
+std::optional<int64_t> Range::known_size() const {
+    const auto first = begin.integer(), last = end.integer();
+    return first && last ? std::optional(length_of_range(*first, *last, step)) : std::nullopt;
 }
 
 bool Makers::has(const std::string& function) {
@@ -228,8 +233,8 @@ ArrayRef Makers::counted(const Range& of) {
     const Value begin = integers_.kept(of.begin, "start");
     const int64_t step = of.step, size = std::abs(step);
     Value count;
-    if (const auto known = of.known()) {
-        count = static_cast<int64_t>(known->size());
+    if (const auto known = of.known_size()) {
+        count = *known;
     } else if (begin.is(0) && step == 1) {
         count = integers_.extent(of.end);
     } else {

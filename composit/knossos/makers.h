@@ -15,8 +15,9 @@ struct Range {
     Value begin, end;
     int64_t step = 1;
 
-    // Its integers, where the bounds are known.
+    // Its integers, or how many there are, where the bounds are known.
     std::optional<std::vector<int64_t>> known() const;
+    std::optional<int64_t> known_size() const;
 };
 
 class Makers {

@@ -80,7 +80,7 @@ std::optional<Value> of_integers(std::string_view symbol, int64_t a, int64_t b) 
     if (symbol == "|") return Value(a | b);
     if (symbol == "^") return Value(a ^ b);
     if (b <= 0) return std::nullopt;
-    const int64_t rest = (a % b + b) % b;
+    const int64_t remainder = a % b, rest = remainder < 0 ? remainder + b : remainder;
     if (symbol == "%") return Value(rest);
     if (symbol == "//") return Value((a / b) - (a % b < 0 ? 1 : 0));
     return std::nullopt;
@@ -107,6 +107,13 @@ std::optional<Value> in_machine_numbers(std::string_view symbol, const Value& a,
 }
 
 }  // namespace
+
+std::optional<double> known_float(const Value& value) {
+    const auto number = value.number();
+    user_check<OverflowError>(!value.as<Large>() || std::isfinite(*number),
+                              "int too large to convert to float");
+    return number;
+}
 
 Expr call_row(std::string_view name, std::vector<Expr> operands) {
     return Expr::call(ir::scalar::row(name), std::move(operands));
@@ -155,11 +162,7 @@ Expr Operators::cast(const Value& value, Kind kind) const {
     const DType wanted = dtype_of(kind);
     if (const Expr* expression = value.expr()) return Expr::cast(*expression, wanted);
     const double number = *scalar(value).number();
-    if (kind == Kind::floating) {
-        user_check<OverflowError>(!value.as<Large>() || std::isfinite(number),
-                                  "int too large to convert to float");
-        return Expr::constant(wanted, number);
-    }
+    if (kind == Kind::floating) return Expr::constant(wanted, *known_float(value));
     if (value.as<Large>() || !(number >= -0x1p63 && number <= 0x1p63))
         throw Mismatch("the integer " + text_of(value) + " does not fit in int64",
                        "Write a float.");

@@ -7,6 +7,7 @@
 #include "composit/knossos/value.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ using KnownFunction =
     std::function<Value(const std::string& name, const std::vector<Value>& numbers)>;
 // Computes in int64 and double. Mismatch where these do not hold the result, or there is none.
 Value known_in_machine_numbers(const std::string& name, const std::vector<Value>& numbers);
+
+// A number that is known, as a float; nothing for others. OverflowError beyond the floats.
+std::optional<double> known_float(const Value& value);
 
 struct Promoted {
     Expr a, b;

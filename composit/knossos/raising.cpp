@@ -4,6 +4,7 @@
 #include "composit/ir/procedure/interpret.h"
 #include "composit/knossos/syntax_text.h"
 
+#include <cmath>
 #include <limits>
 
 namespace composit::knossos {
@@ -16,7 +17,12 @@ std::string with_braces_apart(std::string text) {
 }
 
 // str(constant)
-std::string text_of_constant(const Syntax& part) { return part.is_text ? part.letters : part.text; }
+// As str() writes it: an infinite number is "inf", and stands in the text as 1e309.
+std::string text_of_constant(const Syntax& part) {
+    if (part.is_text) return part.letters;
+    const auto number = part.number.as<double>() ? part.number.number() : std::nullopt;
+    return number && std::isinf(*number) ? "inf" : part.text;
+}
 
 Statement assertion_of(const Expr& condition, int line, const std::string& error, std::string text,
                        std::vector<Expr> values = {}) {

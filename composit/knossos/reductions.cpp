@@ -232,8 +232,8 @@ Value Reductions::product(const Value& left, const Value& right) {
     if (b->shape.size() > 2)
         throw Mismatch(text("a product with an array of ", b->rank(), " axes on the right"),
                        "A vector or a matrix is required, or a loop.");
-    integers_.require_same(a->shape.back(), b->shape[0]);
-    const Value extent = a->shape.back();
+    integers_.require_same(last_extent(*a), first_extent(*b));
+    const Value extent = last_extent(*a);
     const bool is_float = a->kind == Kind::floating || b->kind == Kind::floating;
     const Kind kind = is_float ? Kind::floating : Kind::integer;
     std::vector<Value> shape(a->shape.begin(), a->shape.end() - 1);

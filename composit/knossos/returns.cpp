@@ -225,7 +225,7 @@ Value Returns::as_declared(const Value& value) const {
     if (scope.declared_kinds != std::vector{Kind::floating} || value.tuple() || value.record() ||
         value.array())
         return value;
-    const auto number = value.number();
+    const auto number = known_float(value);
     return number ? Value(*number) : Value(operators.cast(value, Kind::floating));
 }
 

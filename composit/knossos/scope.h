@@ -59,7 +59,7 @@ class OuterFunction : public FunctionValue {
 
 // null for others
 const FunctionValue* function_value(const Value& value);
-// Numbers and arrays among structures as they are, and functions.
+// That of a variable that is a function.
 StructureRef function_structure(const Value& function);
 
 // The function whose text is translated, the kernel's or one that becomes part of it.

@@ -66,7 +66,7 @@ Sequence Sequences::of_value(const SyntaxRef& part, const Changes& changes,
 // An array of one axis whose elements are those of the first axis.
 ArrayRef Sequences::rows(const ArrayRef& of) {
     const auto at = [this, of](const Index& indices) { return arrays.slices.row(of, indices[0]); };
-    return one_by_one(of->shape[0], at, of->reads, of->parts_of);
+    return one_by_one(first_extent(*of), at, of->reads, of->parts_of);
 }
 
 Sequence Sequences::range_of(const Syntax& call) {
@@ -87,7 +87,11 @@ Sequence Sequences::range_of(const Syntax& call) {
         scope.refuse(call, "the step `" + shown(*call.all(Field::argument)[2]) + "` is 0",
                      "Another integer is required.", Refusal::Class::value);
     if (!step.is_number()) return arrays.makers.stepping(begin, end, step);
-    return Range{begin, end, step.integer().value_or(1)};
+    if (!step.integer())
+        scope.refuse(call,
+                     "the step `" + shown(*call.all(Field::argument)[2]) + "` is beyond int64",
+                     "A smaller integer is required.", Refusal::Class::value);
+    return Range{begin, end, *step.integer()};
 }
 
 Sequence Sequences::enumerated(const Syntax& call, const Changes& changes) {
@@ -154,6 +158,10 @@ Sequence Sequences::zipped(const Syntax& call, const Changes& changes) {
         }
         return all;
     }
+    const auto is_empty = [&](const Sequence& each) {
+        return is_tuple(each) && std::get<Items>(each).empty();
+    };
+    if (!*is_strict.as<bool>() && std::any_of(whole.begin(), whole.end(), is_empty)) return Items();
     std::vector<ArrayRef> made;
     for (const Sequence& each : given)
         made.push_back(std::holds_alternative<Range>(each)
@@ -276,6 +284,9 @@ Numbers Sequences::numbers_of(const NameSet& names) const {
 }
 
 ArrayRef Sequences::choosing(Items items, const Changes& changes) {
+    if (items.empty())
+        throw Mismatch("a loop over nothing beside an array",
+                       "Sequences of equal lengths are required.");
     for (size_t i = 0; i < items.size(); ++i)
         items[i] = as_before(items[i], changes, text("item_", i));
     const auto count = static_cast<int64_t>(items.size());

@@ -23,12 +23,6 @@ int64_t known_bound(const Value& value) {
     return *value.integer();
 }
 
-// How many integers range(begin, end, step) has.
-int64_t length_of(int64_t begin, int64_t end, int64_t step) {
-    const int64_t distance = step > 0 ? end - begin : begin - end, size = std::abs(step);
-    return distance > 0 ? (distance + size - 1) / size : 0;
-}
-
 // Python's slice(start, stop, step).indices(extent).
 std::pair<int64_t, int64_t> bounds_within(const Subscript& index, int64_t step, int64_t extent) {
     const int64_t lower = step < 0 ? -1 : 0, upper = step < 0 ? extent - 1 : extent;
@@ -146,7 +140,7 @@ Slices::Run Slices::sliced(const Subscript& index, const Value& extent) {
     if (index.start.expr() || index.stop.expr()) return between(index, step, extent);
     if (const auto size = extent.integer()) {
         const auto [begin, end] = bounds_within(index, step, *size);
-        return {begin, step, length_of(begin, end, step)};
+        return {begin, step, length_of_range(begin, end, step)};
     }
     // Bounds that count from the end, and by how much.
     struct Bound {

@@ -14,6 +14,7 @@ Value sliced_tuple(const Tuple& tuple, std::optional<int64_t> start, std::option
                    int64_t step) {
     const auto size = static_cast<int64_t>(tuple.parts.size());
     if (step == 0) throw Mismatch("slice step cannot be zero", "Another integer is required.");
+    step = std::clamp(step, -size - 1, size + 1);  // as far as any other that leads out
     const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
     const auto within = [&](std::optional<int64_t> bound, int64_t otherwise) {
         if (!bound) return otherwise;

@@ -96,7 +96,9 @@ SyntaxRef renamed_part(const SyntaxRef& part, const Renames& names) {
     }
     Renames rest = names;
     for (const std::string& each : own) rest.erase(each);
-    rename_children(*made, rest);
+    // Defaults are computed outside.
+    for (Child& child : made->children)
+        child.syntax = renamed_part(child.syntax, child.field == Field::initial ? names : rest);
     return made;
 }
 

@@ -18,7 +18,7 @@ bool is_sequence(const Syntax& target) {
 std::optional<std::vector<Value>> taken_apart(Slices& slices, const Value& value) {
     if (const Tuple* tuple = value.tuple()) return tuple->parts;
     const ArrayRef array = value.array();
-    const auto count = array ? array->shape[0].integer() : std::nullopt;
+    const auto count = array ? first_extent(*array).integer() : std::nullopt;
     if (!count) return std::nullopt;
     std::vector<Value> parts;
     for (int64_t k = 0; k < *count; ++k) parts.push_back(slices.row(array, k));

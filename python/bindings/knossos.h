@@ -10,9 +10,27 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <vector>
+
 namespace composit::python::of_kernels {
 
 namespace nb = nanobind;
+
+// While it lives, what is read of Python is a level deeper. RecursionError where that is too deep.
+class Deeper {
+  public:
+    Deeper();
+    ~Deeper();
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+  private:
+    static thread_local int depth_;
+};
+
+// A text of Python's; lone surrogates, which UTF-8 has not, as Python escapes them.
+std::string text_in_utf8(nb::handle text);
 
 knossos::Value value_from(nb::handle value);
 nb::object object_of(const knossos::Value& value);
@@ -56,6 +74,8 @@ struct type_caster<composit::knossos::Value> {
             value = composit::python::of_kernels::value_from(source);
         } catch (python_error& error) {
             error.discard_as_unraisable("a value of a kernel");
+            return false;
+        } catch (const std::exception&) {
             return false;
         }
         return true;

@@ -53,7 +53,7 @@ ObjectRef object_or_null(const nb::object& object) {
 }
 
 std::string text_attribute(nb::handle object, const char* name) {
-    return nb::cast<std::string>(nb::object(object.attr(name)));
+    return text_in_utf8(nb::object(object.attr(name)));
 }
 
 StructureRef structure_from(nb::handle given) {

@@ -110,7 +110,7 @@ bool is_instance(nb::handle node, const nb::object& kind) {
 }
 
 std::string unparsed(nb::handle node) {
-    return nb::cast<std::string>(nb::object(ast_class("unparse")(node)));
+    return text_in_utf8(nb::object(ast_class("unparse")(node)));
 }
 
 // Texts as Python writes them: of infinite numbers a literal that is too large.
@@ -122,7 +122,9 @@ std::string text_of_constant_object(nb::handle value) {
 
 class TreeReading {
   public:
+    // RecursionError for a text that is nested too deep.
     std::shared_ptr<Syntax> read(nb::handle node) const {
+        const Deeper deeper;
         const std::string kind = class_name(node);
         const auto known = node_classes().find(kind);
         auto made = std::make_shared<Syntax>();
@@ -217,13 +219,7 @@ class TreeReading {
         }
         made.outer = python_object(value);
         made.is_text = PyUnicode_Check(object);
-        if (made.is_text) made.letters = letters_of(value);
-    }
-
-    // Lone surrogates, which UTF-8 has not, as Python escapes them.
-    static std::string letters_of(const nb::object& text) {
-        const nb::object bytes = text.attr("encode")("utf-8", "backslashreplace");
-        return nb::cast<nb::bytes>(bytes).c_str();
+        if (made.is_text) made.letters = text_in_utf8(value);
     }
 
     void read_other(nb::handle node, const std::string& kind, Syntax& made) const {

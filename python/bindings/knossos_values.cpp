@@ -97,7 +97,31 @@ std::shared_ptr<const knossos::RecordType> record_type(nb::object kind) {
     return std::make_shared<MadeBy>(std::move(kind));
 }
 
+std::string text_in_utf8(nb::handle text) {
+    const auto bytes =
+        nb::cast<nb::bytes>(nb::object(text.attr("encode")("utf-8", "backslashreplace")));
+    return {bytes.c_str(), bytes.size()};
+}
+
+Deeper::Deeper() {
+    constexpr int deepest = 4000;  // the stack of a thread holds more
+    if (depth_ >= deepest) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded in a kernel");
+        throw nb::python_error();
+    }
+    if (Py_EnterRecursiveCall(" in a kernel")) throw nb::python_error();
+    ++depth_;
+}
+
+Deeper::~Deeper() {
+    --depth_;
+    Py_LeaveRecursiveCall();
+}
+
+thread_local int Deeper::depth_ = 0;
+
 Value value_from(nb::handle value) {
+    const Deeper deeper;
     PyObject* const object = value.ptr();
     if (object == Py_None) return {};
     if (PyBool_Check(object)) return object == Py_True;
@@ -108,8 +132,11 @@ Value value_from(nb::handle value) {
     if (nb::isinstance(value, record_class())) return record_from(value);
     if (PyTuple_Check(object))
         return knossos::tuple_of(values_from(value), nb::isinstance(value, listed()));
-    if (PyUnicode_Check(object))
-        if (const auto kind = knossos::kind_named(nb::cast<std::string>(value))) return *kind;
+    if (PyUnicode_Check(object)) {
+        const char* const text = PyUnicode_AsUTF8(object);
+        if (!text) PyErr_Clear();  // of lone surrogates: no name of a kind
+        if (const auto kind = text ? knossos::kind_named(text) : std::nullopt) return *kind;
+    }
     if (nb::isinstance<OtherValue>(value)) return nb::cast<const OtherValue&>(value).other;
     return python_object(nb::borrow(value));
 }

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 FILES = ("steps", "modules_trained", "writes", "hooks", "versions", "autograd", "anomaly")
 
 
+@pytest.mark.on_cpu  # each test by itself runs on devices
 def test_in_a_random_order():
     seed = random.SystemRandom().randrange(10**6)
     command = [

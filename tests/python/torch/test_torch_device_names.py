@@ -9,9 +9,7 @@ import torch as peer
 import composit.torch as torch
 from composit.torch import nn
 
-pytestmark = pytest.mark.on_cpu
-
-pytestmark = pytest.mark.usefixtures("apart")
+pytestmark = [pytest.mark.usefixtures("apart"), pytest.mark.on_cpu]
 
 
 # ----- torch.device

@@ -12,9 +12,7 @@ import composit.torch as torch
 from composit.torch import nn, optim
 from composit.torch.utils.data import DataLoader, TensorDataset
 
-pytestmark = pytest.mark.on_cpu
-
-pytestmark = pytest.mark.usefixtures("apart")
+pytestmark = [pytest.mark.usefixtures("apart"), pytest.mark.on_cpu]
 
 
 class Net(nn.Module):
@@ -392,3 +390,12 @@ def test_copies_and_pickles_lie_there(apart):
         assert made.device == torch.device(apart) and made.requires_grad
         assert made.tolist() == [1, 1] and made is not x
     assert x.clone().device == x.detach().device == x.data.device == torch.device(apart)
+
+
+def test_numbers_that_numpy_draws_lie_where_their_parameters_do():
+    rates = torch.full((3,), 4.0, device="apart")
+    for drawn in (torch.poisson(rates), torch.binomial(rates, rates / 8)):
+        assert drawn.device == rates.device and drawn.dtype == rates.dtype
+        assert bool(((drawn >= 0) & (drawn == drawn.round())).all())
+    binomial = torch.distributions.Binomial(5, rates / 8)
+    assert bool(binomial.support.check(binomial.sample((4,))).all())

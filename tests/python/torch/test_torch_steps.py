@@ -379,6 +379,7 @@ def test_other_threads_use_tensors_that_have_no_nodes():
         assert (array(outputs) * 2 == expected).all()
 
 
+@pytest.mark.on_cpu  # of the back end cpp
 def test_a_program_that_runs_often_is_compiled_and_gives_the_same_bits():
     before, steps.compile_after[0] = steps.compile_after[0], 4
     steps.forget()

@@ -280,7 +280,8 @@ def _by_numpy(name: str, parameters: Sequence[Any], generator: Any) -> Any:
     if name == "binomial":
         values[0] = values[0].astype("int64")
     drawn = getattr(cnp.random.Generator(bits), name)(*values)
-    return calling.wrapped(cnp.astype(cnp.asarray(drawn), parameters[0].dtype.numpy))
+    made = cnp.astype(cnp.asarray(drawn), parameters[0].dtype.numpy)
+    return calling.wrapped(_core.devices.placed(made, places.place_of(parameters[0])))
 
 
 def poisson(input: Any, generator: Any = None) -> Any:
