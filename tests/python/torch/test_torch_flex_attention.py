@@ -195,6 +195,7 @@ def told(mask):
     )  # fmt: skip
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", MASKS)
 def test_block_masks_are_pytorchs(name):
     function, lengths, options = MASKS[name]
@@ -268,6 +269,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
     same(lambda t, flex: REFUSED[name](t, flex, lambda *shape: t.ones(*shape)))

@@ -150,6 +150,7 @@ def test_in_place_view_of_what_is_no_view(name):
     same(lambda t, x: getattr(x.clone(), name)(*arguments) * 2, drawn(1, 3))
 
 
+@pytest.mark.on_cpu
 def test_what_tensors_say():
     for t in (torch, peer):
         x = t.ones(2, 3)
@@ -257,6 +258,7 @@ def test_bessel_functions_of_the_second_kind(dtype, error):
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=2e-6, atol=2e-6)
 
 
+@pytest.mark.on_cpu
 def test_a_tensor_is_on_a_cpu_and_of_no_other_kind():
     kinds = [name for name in dir(peer.Tensor) if re.fullmatch("is_[a-z_]+", name)
              and not callable(getattr(peer.Tensor, name))]  # fmt: skip
