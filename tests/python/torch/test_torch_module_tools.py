@@ -373,6 +373,7 @@ def test_pieces_for_devices():
         parallel.parallel_apply([torch.nn.ReLU()], [x, x])
 
 
+@pytest.mark.on_cpu
 def test_replicas_are_trained_through_the_module():
     parallel = torch.nn.parallel
     model = torch.nn.Sequential(

@@ -287,6 +287,7 @@ def test_products_in_float32_of_halves_take_addends_of_float32():
     assert made.dtype == ours.float32
 
 
+@pytest.mark.on_cpu
 def test_autocast_comes_before_the_rules():
     with ours.autocast("cpu", dtype=ours.bfloat16):
         made = ours.nn.Linear(2, 3)(ours.ones(1, 2, dtype=ours.bfloat16))
