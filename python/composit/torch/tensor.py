@@ -308,7 +308,7 @@ class Tensor(Located):
         return self._lazy.__dlpack__(**{**options, "copy": True})
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (2, self.device.index) if self.device.type == "cuda" else (1, 0)
+        return (2, self.device.index or 0) if self.device.type == "cuda" else (1, 0)
 
     def tolist(self) -> Any:
         """The values as lists of numbers."""
