@@ -88,6 +88,22 @@ Tensor integer_power(const Tensor& x, int64_t exponent) {
     return result;
 }
 
+// Whether integers are known, and none of them is 0: a constant, wherever its elements went.
+bool has_no_zero(const Tensor& x) {
+    const ir::Node* node = &x.node();
+    while (node->operation().moves_elements && node->operands().size() == 1)
+        node = &node->operand(0).node();
+    constexpr int64_t most_looked_at = 4096;
+    if (!ir::is_constant(*node) || ir::constant_value(*node).size() > most_looked_at) return false;
+    const ir::Array values = ir::constant_value(*node);
+    const auto* const bytes = static_cast<const char*>(values.data());
+    const int64_t size = ir::size_of(values.dtype());
+    for (int64_t i = 0; i < values.size(); ++i)
+        if (std::all_of(bytes + i * size, bytes + (i + 1) * size, [](char b) { return b == 0; }))
+            return false;
+    return true;
+}
+
 // Whether integers are 0, and 1 in place of those that are.
 std::pair<Tensor, Tensor> without_zeros(const Tensor& x) {
     const Tensor is_zero = ops::map("equal", {x, integer_number(x.dtype(), 0)});
@@ -97,15 +113,18 @@ std::pair<Tensor, Tensor> without_zeros(const Tensor& x) {
 // Integers truncate; divided by 0 they have all bits set, as XLA has it.
 Tensor quotient(const Tensor& a, const Tensor& b) {
     if (ir::is_inexact(a.dtype())) return ops::map("divide", {a, b});
+    const auto divided = [&](const Tensor& by) {
+        const Tensor whole = ops::map("subtract", {a, ops::map("fmod", {a, by})});
+        return ops::map("floor_divide", {whole, by});
+    };
+    if (has_no_zero(b)) return divided(b);
     const auto [is_zero, divisor] = without_zeros(b);
-    const Tensor whole = ops::map("subtract", {a, ops::map("fmod", {a, divisor})});
-    return ops::map("where", {is_zero, integer_number(a.dtype(), -1),
-                              ops::map("floor_divide", {whole, divisor})});
+    return ops::map("where", {is_zero, integer_number(a.dtype(), -1), divided(divisor)});
 }
 
 // Of integers divided by 0 the dividend.
 Tensor remainder(const Tensor& a, const Tensor& b) {
-    if (ir::is_inexact(a.dtype())) return ops::map("fmod", {a, b});
+    if (ir::is_inexact(a.dtype()) || has_no_zero(b)) return ops::map("fmod", {a, b});
     const auto [is_zero, divisor] = without_zeros(b);
     return ops::map("where", {is_zero, a, ops::map("fmod", {a, divisor})});
 }

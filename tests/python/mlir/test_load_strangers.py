@@ -58,7 +58,7 @@ def in_thread(function):
 
 def test_regions_and_calls_count_as_one_depth():
     x, yes = np.float32(0.5), np.array(True)
-    deep = mlir.load(nested(60, 40))
+    deep = mlir.load(nested(60, 90))
     error = in_thread(lambda: deep(x, yes))
     assert isinstance(error, ValueError)
     assert "regions and calls stand more than 500 deep" in str(error)
