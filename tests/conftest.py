@@ -57,7 +57,9 @@ def pytest_configure(config):
 # such a wait.
 LONGEST = [
     "tests/docs/test_code_blocks.py",
+    "tests/python/devices/test_suites.py",
     "tests/python/knossos/test_array_fuzz.py",
+    "tests/python/devices/test_cuda_on_host.py",
     "tests/python/fuzz/test_random_graphs.py",
     "tests/python/memory/test_growth.py",
     "tests/python/fuzz/test_wide_dtypes.py",

@@ -41,9 +41,9 @@ def number_here() -> int:
     )
 
 
-def turn() -> int:
-    """How often all shares have run before, from 0 to 9: for what takes turns within a share."""
-    return number_here() // SHARES % SHARES
+def turn(turns: int) -> int:
+    """How often all shares have run before, below `turns`: for what takes turns within a share."""
+    return number_here() // SHARES % turns
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 #include "composit/base/errors_as.h"
 
 #include "composit/base/assertion_error.h"
+#include "composit/base/printable.h"
+#include "composit/base/utf8.h"
 
 #include <typeinfo>
 
@@ -31,7 +33,9 @@ void rethrow_as(std::string_view function, const Error& error) {
     const std::string_view said = error.what();
     const size_t colon = said.find(": ");
     const bool has_name = colon != std::string_view::npos && is_name(said.substr(0, colon));
-    const std::string message = text(function, ": ", has_name ? said.substr(colon + 2) : said);
+    std::string message = text(function, ": ", has_name ? said.substr(colon + 2) : said);
+    // Parts of files may be bytes that are none.
+    if (broken_utf8(message)) message = printable(message);
     throw_one_of<ValueError, TypeError, IndexError, KeyError, AxisError, OverflowError,
                  ZeroDivisionError, AssertionError, NotSupported, OutOfMemory, InputOutputError,
                  FileNotFound, RuntimeError, LinAlgError>(error, message);

@@ -9,7 +9,7 @@
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -21,11 +21,22 @@ constexpr int64_t most_iterations = int64_t{1} << 14;  // made one by one
 
 bool is_known(const Tensor& x) { return !x.node().is_open(); }
 
+using Wide = __int128;  // sums and products of any two integers
+
 // A known integer without dimensions.
-std::optional<int64_t> known_integer(const Tensor& x) {
+std::optional<Wide> known_integer(const Tensor& x) {
     if (x.size() != 1 || !ir::is_integer(x.dtype()) || !is_known(x)) return {};
-    const Array value = execute::evaluate_and_keep({ops::astype(x, DType::int64)})[0];
-    return *value.data_as<int64_t>();
+    const bool is_unsigned = ir::is_unsigned_integer(x.dtype());
+    const DType dtype = is_unsigned ? DType::uint64 : DType::int64;
+    const Array value = execute::evaluate_and_keep({ops::astype(x, dtype)})[0];
+    return is_unsigned ? Wide{*value.data_as<uint64_t>()} : Wide{*value.data_as<int64_t>()};
+}
+
+// Whether an integer is one of the dtype's, and of int64, in which loops count.
+bool fits(Wide value, DType dtype) {
+    const int width = std::min(63, 8 * ir::size_of(dtype) - (ir::is_signed_integer(dtype) ? 1 : 0));
+    const Wide end = Wide{1} << width;
+    return value < end && value >= (ir::is_signed_integer(dtype) ? -end : Wide{0});
 }
 
 // The row of a node with two operands, empty for any other node.
@@ -68,7 +79,7 @@ std::optional<Comparison> comparison_of(const Tensor& condition, const Tensors& 
 }
 
 // What a step adds to that part of the state.
-std::optional<int64_t> added(const Tensor& result, const Tensor& state) {
+std::optional<Wide> added(const Tensor& result, const Tensor& state) {
     const std::string_view row = row_of_two(result);
     if (row != "add" && row != "subtract") return {};
     const Tensor &a = result.node().operand(0), &b = result.node().operand(1);
@@ -80,15 +91,13 @@ std::optional<int64_t> added(const Tensor& result, const Tensor& state) {
     return {};
 }
 
-// How often `first`, moved on by `step`, compares so with `end`; nothing where that never ends, or
-// where the count is more than an int64 has.
-std::optional<int64_t> count_of(std::string_view row, int64_t first, int64_t end, int64_t step) {
-    using Wide = __int128;
-    Wide apart = static_cast<Wide>(end) - first, by = step;
+// How often `first`, moved on by `by`, compares so with `end`; nothing where that never ends.
+std::optional<Wide> count_of(std::string_view row, Wide first, Wide end, Wide by) {
+    Wide apart = end - first;
     if (row == "not_equal") {
         if (by == 0 || apart % by != 0 || apart / by < 0)
-            return apart == 0 ? std::optional<int64_t>(0) : std::nullopt;
-        return static_cast<int64_t>(apart / by);
+            return apart == 0 ? std::optional<Wide>(0) : std::nullopt;
+        return apart / by;
     }
     if (row == "greater" || row == "greater_equal") {
         apart = -apart;
@@ -97,7 +106,7 @@ std::optional<int64_t> count_of(std::string_view row, int64_t first, int64_t end
     if (row == "less_equal" || row == "greater_equal") ++apart;
     if (apart <= 0) return 0;
     if (by <= 0) return {};
-    return static_cast<int64_t>((apart + by - 1) / by);
+    return (apart + by - 1) / by;
 }
 
 // As one loop; nothing unless it counts.
@@ -139,19 +148,25 @@ std::optional<Tensors> counted(const LoopCondition& condition, const LoopStep& s
         compared->end = init[end_place];
     }
     const auto end = known_integer(compared->end);
-    const auto by = added(body.results[counter], parameters[counter]);
-    if (!end || !by) return {};
-    const int64_t first = *known_integer(init[counter]);
-    const auto iterations = count_of(compared->row, first, *end, *by);
-    if (!iterations || *iterations > std::numeric_limits<int64_t>::max() / 2 - std::abs(first))
+    const auto step_by = added(body.results[counter], parameters[counter]);
+    if (!end || !step_by) return {};
+    const Wide start = *known_integer(init[counter]);
+    const auto count = count_of(compared->row, start, *end, *step_by);
+    if (count == Wide{0}) return init;
+    // A counter that wraps around does not count.
+    const DType dtype = init[counter].dtype();
+    if (!count || *count > std::numeric_limits<int64_t>::max() || !fits(start, dtype) ||
+        !fits(start + *count * *step_by, dtype))
         return {};
-    if (*iterations == 0) return init;
+    const auto first = static_cast<int64_t>(start), iterations = static_cast<int64_t>(*count),
+               by = static_cast<int64_t>(*step_by);
+    const auto last = static_cast<int64_t>(start + *count * *step_by);
     const auto number = [](int64_t value) {
         return ir::constant(Array::of<int64_t>(DType::int64, {}, {value}));
     };
-    const int64_t lower = *by == 1 ? first : 0;
+    const int64_t lower = by == 1 ? first : 0;
     Tensor now = body.parameters[0];
-    if (*by != 1) now = ops::map("add", {ops::map("multiply", {now, number(*by)}), number(first)});
+    if (by != 1) now = ops::map("add", {ops::map("multiply", {now, number(by)}), number(first)});
     ir::Body loop;
     loop.name = name;
     loop.parameters.push_back(body.parameters[0]);
@@ -168,12 +183,12 @@ std::optional<Tensors> counted(const LoopCondition& condition, const LoopStep& s
     loop.results = ir::substitute(loop.results, from, to);
     const Tensors made = operands.empty()
                              ? Tensors()
-                             : loop_of(std::move(loop), operands, lower, lower + *iterations);
+                             : loop_of(std::move(loop), operands, lower, lower + iterations);
     Tensors results;
     size_t next = 0;
     for (size_t k = 0; k < init.size(); ++k) {
         if (k == counter)
-            results.push_back(ops::astype(number(first + *iterations * *by), init[k].dtype()));
+            results.push_back(ops::astype(number(last), init[k].dtype()));
         else
             results.push_back(stays(k) ? init[k] : made[next++]);
     }

@@ -6,6 +6,8 @@
 #include "composit/jax/rules.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace composit::jax {
 namespace {
@@ -59,7 +61,6 @@ constexpr SameRow same_rows[] = {
     {"not", "invert"},
     {"or", "bitwise_or"},
     {"real", "real"},
-    {"rem", "fmod"},
     {"sign", "sign"},
     {"sin", "sin"},
     {"sinh", "sinh"},
@@ -87,26 +88,58 @@ Tensor integer_power(const Tensor& x, int64_t exponent) {
     return result;
 }
 
-// Integers truncate.
-Tensor quotient(const Tensor& a, const Tensor& b) {
-    if (ir::is_inexact(a.dtype())) return ops::map("divide", {a, b});
-    const Tensor whole = ops::map("subtract", {a, ops::map("fmod", {a, b})});
-    return ops::map("floor_divide", {whole, b});
+// Whether integers are known, and none of them is 0: a constant, wherever its elements went.
+bool has_no_zero(const Tensor& x) {
+    const ir::Node* node = &x.node();
+    while (node->operation().moves_elements && node->operands().size() == 1)
+        node = &node->operand(0).node();
+    constexpr int64_t most_looked_at = 4096;
+    if (!ir::is_constant(*node) || ir::constant_value(*node).size() > most_looked_at) return false;
+    const ir::Array values = ir::constant_value(*node);
+    const auto* const bytes = static_cast<const char*>(values.data());
+    const int64_t size = ir::size_of(values.dtype());
+    for (int64_t i = 0; i < values.size(); ++i)
+        if (std::all_of(bytes + i * size, bytes + (i + 1) * size, [](char b) { return b == 0; }))
+            return false;
+    return true;
 }
 
-DType unsigned_dtype(DType dtype) {
-    switch (ir::size_of(dtype)) {
-        case 1: return DType::uint8;
-        case 2: return DType::uint16;
-        case 4: return DType::uint32;
-        default: return DType::uint64;
-    }
+// Whether integers are 0, and 1 in place of those that are.
+std::pair<Tensor, Tensor> without_zeros(const Tensor& x) {
+    const Tensor is_zero = ops::map("equal", {x, integer_number(x.dtype(), 0)});
+    return {is_zero, ops::map("where", {is_zero, integer_number(x.dtype(), 1), x})};
+}
+
+// Integers truncate; divided by 0 they have all bits set, as XLA has it.
+Tensor quotient(const Tensor& a, const Tensor& b) {
+    if (ir::is_inexact(a.dtype())) return ops::map("divide", {a, b});
+    const auto divided = [&](const Tensor& by) {
+        const Tensor whole = ops::map("subtract", {a, ops::map("fmod", {a, by})});
+        return ops::map("floor_divide", {whole, by});
+    };
+    if (has_no_zero(b)) return divided(b);
+    const auto [is_zero, divisor] = without_zeros(b);
+    return ops::map("where", {is_zero, integer_number(a.dtype(), -1), divided(divisor)});
+}
+
+// Of integers divided by 0 the dividend.
+Tensor remainder(const Tensor& a, const Tensor& b) {
+    if (ir::is_inexact(a.dtype()) || has_no_zero(b)) return ops::map("fmod", {a, b});
+    const auto [is_zero, divisor] = without_zeros(b);
+    return ops::map("where", {is_zero, a, ops::map("fmod", {a, divisor})});
 }
 
 Tensor shifted_right_logically(const Tensor& x, const Tensor& count) {
-    const DType wide = unsigned_dtype(x.dtype());
+    const DType wide = unsigned_of_size(ir::size_of(x.dtype()));
     return ops::bitcast(ops::map("right_shift", {ops::bitcast(x, wide), ops::bitcast(count, wide)}),
                         x.dtype());
+}
+
+// The highest bit comes in, also of unsigned integers.
+Tensor shifted_right_arithmetically(const Tensor& x, const Tensor& count) {
+    const DType whole = signed_of_size(ir::size_of(x.dtype()));
+    return ops::bitcast(
+        ops::map("right_shift", {ops::bitcast(x, whole), ops::bitcast(count, whole)}), x.dtype());
 }
 
 Tensor rounded_value(const Tensor& x, bool is_to_even) {
@@ -117,9 +150,21 @@ Tensor rounded_value(const Tensor& x, bool is_to_even) {
 }
 
 Tensor converted_to(const Tensor& x, DType dtype) {
-    if (ir::is_complex(x.dtype()) && !ir::is_complex(dtype) && dtype != DType::boolean)
-        return ops::astype(ops::map("real", {x}), dtype);
-    return ops::astype(x, dtype);
+    if (ir::is_complex(x.dtype()) && !ir::is_complex(dtype))
+        return converted_to(ops::map("real", {x}), dtype);
+    if (!ir::is_floating(x.dtype()) || !ir::is_integer(dtype)) return ops::astype(x, dtype);
+    // What does not fit becomes the integer next to it, and NaN 0. The bounds are powers of two,
+    // which floats have (or infinity in their place).
+    const bool is_signed = ir::is_signed_integer(dtype);
+    const double bound = std::ldexp(1.0, 8 * ir::size_of(dtype) - (is_signed ? 1 : 0));
+    const Tensor low = number(x.dtype(), is_signed ? -bound : 0), high = number(x.dtype(), bound);
+    const Tensor is_above = ops::map("greater_equal", {x, high});
+    const Tensor is_below = ops::map("less_equal", {x, low});
+    const Tensor fits =
+        ops::map("bitwise_and", {ops::map("less", {x, high}), ops::map("greater", {x, low})});
+    const Tensor inside = ops::astype(ops::map("where", {fits, x, number(x.dtype(), 0)}), dtype);
+    return ops::map("where", {is_above, extreme(dtype, false),
+                              ops::map("where", {is_below, extreme(dtype, true), inside})});
 }
 
 // Which of the cases, a bool for two or an int32; the operands behind.
@@ -151,7 +196,7 @@ Tensor derivative_of_digamma(const Application& a) {
 
 // How many bits are 0 before the first 1.
 Tensor leading_zeros(const Tensor& x) {
-    const DType dtype = x.dtype(), wide = unsigned_dtype(dtype);
+    const DType dtype = x.dtype(), wide = unsigned_of_size(ir::size_of(dtype));
     Tensor filled = ops::bitcast(x, wide);
     for (int64_t reach = 1; reach < 8 * ir::size_of(dtype); reach *= 2)
         filled = ops::map("bitwise_or",
@@ -187,9 +232,7 @@ Tensor reduced_precision(const Application& a) {
 
 Tensor total_order(const Tensor& x) {
     if (!ir::is_floating(x.dtype())) return x;
-    const DType whole = ir::size_of(x.dtype()) == 2   ? DType::int16
-                        : ir::size_of(x.dtype()) == 4 ? DType::int32
-                                                      : DType::int64;
+    const DType whole = signed_of_size(ir::size_of(x.dtype()));
     const Tensor pattern = ops::bitcast(x, whole);
     const Tensor sign =
         ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
@@ -206,6 +249,7 @@ void add_elementwise_primitives(ApplyRules& rules) {
                              "sharding_constraint", "mesh_cast"})
         rules[name] = [](const Application& a) { return a.x; };
     rules["div"] = [](const Application& a) { return Tensors{quotient(a.x[0], a.x[1])}; };
+    rules["rem"] = [](const Application& a) { return Tensors{remainder(a.x[0], a.x[1])}; };
     rules["pow"] = [](const Application& a) {
         return Tensors{ops::map("power", {a.x[0], ops::astype(a.x[1], a.x[0].dtype())})};
     };
@@ -249,12 +293,12 @@ void add_elementwise_primitives(ApplyRules& rules) {
     };
     rules["population_count"] = [](const Application& a) {
         const DType dtype = a.x[0].dtype();
-        const Tensor pattern = ops::bitcast(a.x[0], unsigned_dtype(dtype));
+        const Tensor pattern = ops::bitcast(a.x[0], unsigned_of_size(ir::size_of(dtype)));
         return Tensors{ops::astype(ops::map("bitwise_count", {pattern}), dtype)};
     };
     rules["shift_left"] = [](const Application& a) { return Tensors{ops::map("left_shift", a.x)}; };
     rules["shift_right_arithmetic"] = [](const Application& a) {
-        return Tensors{ops::map("right_shift", a.x)};
+        return Tensors{shifted_right_arithmetically(a.x[0], a.x[1])};
     };
     rules["shift_right_logical"] = [](const Application& a) {
         return Tensors{shifted_right_logically(a.x[0], a.x[1])};

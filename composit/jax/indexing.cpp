@@ -22,6 +22,13 @@ Tensor limited(const Tensor& start, int64_t most) {
                                 integer_number(DType::int64, most)});
 }
 
+// Starts as int64, those beyond it as its greatest.
+Tensor as_starts(const Tensor& x) {
+    if (x.dtype() != DType::uint64) return ops::astype(x, DType::int64);
+    const Tensor most = integer_number(x.dtype(), std::numeric_limits<int64_t>::max());
+    return ops::astype(ops::map("minimum", {x, most}), DType::int64);
+}
+
 // Windows of an operand at starts that indices (…, axes) say, in terms of gather and scatter.
 struct Windows {
     Axes axes;        // of the operand that are indexed, ascending
@@ -41,7 +48,7 @@ struct Numbers {
 
 Windows windows_of(const Shape& operand, const Tensor& given, const Axes& sizes,
                    const Numbers& numbers) {
-    const Tensor indices = ops::astype(given, DType::int64);
+    const Tensor indices = as_starts(given);
     Windows made;
     made.batch_rank = indices.shape().size() - 1;
     const Shape batch(indices.shape().begin(), indices.shape().end() - 1);
@@ -339,7 +346,7 @@ Tensors positions(const Shape& shape, const Shape& sizes, const Tensors& starts,
         if (shape[d] != sizes[d]) axes.push_back(static_cast<int64_t>(d));
     for (size_t k = 0; k < axes.size(); ++k) {
         const auto d = static_cast<size_t>(axes[k]);
-        const Tensor start = limited(ops::astype(starts[d], DType::int64), shape[d] - sizes[d]);
+        const Tensor start = limited(as_starts(starts[d]), shape[d] - sizes[d]);
         indices.push_back(ops::map("add", {start, counted(sizes[d], k, axes.size())}));
     }
     return indices;
@@ -388,13 +395,15 @@ Tensors sorted_together(const Application& a) {
     return results;
 }
 
-// The greatest first, of equal ones the first.
+// The greatest first, of equal ones the first; floats in their total order, so that NaN is
+// greatest.
 Tensors top(const Application& a) {
     const Tensor& x = a.x[0];
     const int64_t axis =
         a.parameters.has("axis") ? a.integer("axis") : static_cast<int64_t>(x.rank()) - 1;
-    const bool is_signed = ir::is_inexact(x.dtype());
-    const Tensor order = ops::argsort(ops::map(is_signed ? "negative" : "invert", {x}), axis);
+    const Tensor key = ir::is_complex(x.dtype()) ? ops::map("negative", {x})
+                                                 : ops::map("invert", {total_order(x)});
+    const Tensor order = ops::argsort(key, axis);
     Axes lengths = x.shape();
     lengths[static_cast<size_t>(axis)] = a.integer("k");
     const Tensor places =

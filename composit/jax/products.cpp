@@ -19,18 +19,24 @@ Tensor dot_general(const Application& a) {
     return ops::astype(made, dtype);
 }
 
-Tensor part_along(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
-    Axes starts(x.shape().size(), 0), lengths = x.shape();
-    starts[static_cast<size_t>(axis)] = start;
-    lengths[static_cast<size_t>(axis)] = length;
-    return ops::slice(x, starts, lengths, Axes(lengths.size(), 1));
+// Each group of the batch has filters of its own: its channels are a group of the channels.
+Tensor with_batches_as_groups(const Tensor& image, int64_t batches) {
+    Shape apart = image.shape(), together = image.shape();
+    apart[0] /= batches;
+    apart.insert(apart.begin(), batches);
+    together[0] /= batches;
+    together[1] *= batches;
+    Axes order(apart.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[0], order[1]);
+    return ops::reshape(ops::transpose(ops::reshape(image, apart), order), together);
 }
 
 // The specifications say where batch, channels and spatial axes lie: of the image, of the filters
 // (out, in), of the result.
 Tensor convolved(const Application& a) {
     const Axes& result = a.axes("dimension_numbers.out_spec");
-    const Tensor image = ops::transpose(a.x[0], a.axes("dimension_numbers.lhs_spec"));
+    Tensor image = ops::transpose(a.x[0], a.axes("dimension_numbers.lhs_spec"));
     const Tensor filters = ops::transpose(a.x[1], a.axes("dimension_numbers.rhs_spec"));
     ops::Convolution options;
     options.strides = a.axes("window_strides");
@@ -42,19 +48,18 @@ Tensor convolved(const Application& a) {
     options.input_dilation = a.axes("lhs_dilation");
     options.filter_dilation = a.axes("rhs_dilation");
     options.groups = a.integer("feature_group_count");
-    const int64_t batches = a.integer("batch_group_count");
-    Tensor made;
-    if (batches == 1) {
-        made = ops::convolve(image, filters, options);
-    } else {
-        // Each group of the batch has filters of its own.
-        const int64_t rows = image.shape()[0] / batches, outs = filters.shape()[0] / batches;
-        Tensors parts;
-        for (int64_t g = 0; g < batches; ++g)
-            parts.push_back(ops::convolve(part_along(image, 0, g * rows, rows),
-                                          part_along(filters, 0, g * outs, outs), options));
-        made = ops::concatenate(parts, 1);
+    if (const int64_t batches = a.integer("batch_group_count"); batches > 1) {
+        image = with_batches_as_groups(image, batches);
+        options.groups = batches;
     }
+    Shape shape{image.shape()[0], filters.shape()[0]};
+    for (size_t d = 0; d < options.strides.size(); ++d)
+        shape.push_back(window_count(image.shape()[d + 2], options.input_dilation[d],
+                                     options.padding_low[d], options.padding_high[d],
+                                     filters.shape()[d + 2], options.filter_dilation[d],
+                                     options.strides[d]));
+    const Tensor made = ir::element_count(shape) == 0 ? ops::full(shape, number(image.dtype(), 0))
+                                                      : ops::convolve(image, filters, options);
     Axes back(result.size());
     for (size_t d = 0; d < result.size(); ++d)
         back[static_cast<size_t>(result[d])] = static_cast<int64_t>(d);

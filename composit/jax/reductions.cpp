@@ -88,39 +88,86 @@ Tensor scattered_to_extremes(const Application& a) {
     const bool is_greatest = select == "ge";
     Axes low;
     const Tensor windows = padded_windows(a, x, extreme(x.dtype(), is_greatest), low);
+    if (windows.size() == 0) return ops::full(x.shape(), number(source.dtype(), 0));
     const Shape& all = windows.shape();
     Shape flat(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(rank));
     flat.push_back(windows.size() / std::max<int64_t>(1, ir::element_count(flat)));
-    const Tensor place =
-        ops::reduce(is_greatest ? Combiner::argmax : Combiner::argmin, ops::reshape(windows, flat),
-                    {static_cast<int64_t>(rank)}, true);
+    const Axes& padding = a.axes("padding");
+    const bool is_padded = std::ranges::any_of(padding, [](int64_t each) { return each > 0; });
+    const bool is_cropped = std::ranges::any_of(padding, [](int64_t each) { return each < 0; });
+    const Axes along{static_cast<int64_t>(rank)};
+    Tensor place;
+    if (!is_padded) {
+        place = ops::reduce(is_greatest ? Combiner::argmax : Combiner::argmin,
+                            ops::reshape(windows, flat), along, true);
+    } else {
+        // The first of the extremes that is none of the padding.
+        const Tensor elements = ops::reshape(windows, flat);
+        const Tensor yes = ops::full(x.shape(), number(DType::boolean, 1));
+        Axes same;
+        const Tensor lies_within =
+            ops::reshape(padded_windows(a, yes, number(DType::boolean, 0), same), flat);
+        Tensor is_best = ops::map(
+            "equal", {elements, ops::reduce(is_greatest ? Combiner::maximum : Combiner::minimum,
+                                            elements, along, true)});
+        if (ir::is_floating(x.dtype()))  // NaN is the extreme where there is one
+            is_best =
+                ops::map("bitwise_or", {is_best, ops::map("not_equal", {elements, elements})});
+        const Tensor may_be = ops::map("bitwise_and", {is_best, lies_within});
+        place = ops::reduce(Combiner::argmax, ops::astype(may_be, DType::uint8), along, true);
+    }
     const Tensor is_first = ops::map("equal", {place, counted(flat.back(), rank, rank + 1)});
     const Tensor spread = ops::map(
         "where", {is_first, with_axes_behind(source, rank + 1), number(source.dtype(), 0)});
     Shape padded;
-    const Axes& padding = a.axes("padding");
     for (size_t d = 0; d < rank; ++d)
         padded.push_back(x.shape()[d] + padding[2 * d] + padding[2 * d + 1]);
     const Tensor sums =
         ops::fold(ops::reshape(spread, all), padded, a.axes("window_strides"), Axes(rank, 1));
-    return ops::slice(sums, low, x.shape(), Axes(rank, 1));
+    if (!is_cropped) return ops::slice(sums, low, x.shape(), Axes(rank, 1));
+    // Elements that padding cuts off get nothing.
+    Axes before, behind;
+    for (size_t d = 0; d < rank; ++d) {
+        before.push_back(-padding[2 * d]);
+        behind.push_back(-padding[2 * d + 1]);
+    }
+    return ops::pad(sums, number(source.dtype(), 0), before, behind, Axes(rank, 0));
 }
 
 }  // namespace
 
+int64_t window_count(int64_t length, int64_t base_dilation, int64_t low, int64_t high,
+                     int64_t window, int64_t dilation, int64_t stride) {
+    using Wide = __int128;
+    const auto spread = [](int64_t count, int64_t step) {
+        return count == 0 ? Wide{0} : static_cast<Wide>(count - 1) * step + 1;
+    };
+    const Wide whole = spread(length, base_dilation) + low + high;
+    const Wide reach = spread(window, dilation);
+    return whole < reach ? 0 : static_cast<int64_t>((whole - reach) / stride + 1);
+}
+
 Tensor padded_windows(const Application& a, const Tensor& x, const Tensor& around, Axes& low) {
     const size_t rank = x.shape().size();
     const Axes& padding = a.axes("padding");
+    const Axes ones(rank, 1), base_dilation = a.axes_or("base_dilation", ones),
+                              dilation = a.axes_or("window_dilation", ones);
+    const Axes &window = a.axes("window_dimensions"), &strides = a.axes("window_strides");
     Axes high, interior;
+    Shape counts;
     for (size_t d = 0; d < rank; ++d) {
         low.push_back(padding[2 * d]);
         high.push_back(padding[2 * d + 1]);
+        interior.push_back(base_dilation[d] - 1);
+        counts.push_back(window_count(x.shape()[d], base_dilation[d], low[d], high[d], window[d],
+                                      dilation[d], strides[d]));
     }
-    for (const int64_t step : a.axes_or("base_dilation", Axes(rank, 1)))
-        interior.push_back(step - 1);
+    if (ir::element_count(counts) == 0) {
+        counts.resize(2 * rank, 1);
+        return ops::full(counts, around);
+    }
     const Tensor padded = ops::pad(x, around, low, high, interior);
-    return ops::windows(padded, a.axes("window_dimensions"), a.axes("window_strides"),
-                        a.axes_or("window_dilation", Axes(rank, 1)));
+    return ops::windows(padded, window, strides, dilation);
 }
 
 void add_reduction_primitives(ApplyRules& rules) {

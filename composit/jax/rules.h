@@ -54,6 +54,9 @@ void add_random_primitives(ApplyRules& rules);
 // A number of a dtype; an array of it.
 Tensor number(DType dtype, double value);
 Tensor integer_number(DType dtype, int64_t value);
+// The integers of as many bytes.
+DType unsigned_of_size(int64_t bytes);
+DType signed_of_size(int64_t bytes);
 // Elements with an axis of that length at `axis` and 1 elsewhere: 0, 1, 2, … (int64).
 Tensor counted(int64_t length, size_t axis, size_t rank);
 // x with axes of length 1 behind until it has that rank.
@@ -66,8 +69,12 @@ Tensor extreme(DType dtype, bool is_least);
 Tensor total_order(const Tensor& x);
 // x's elements along an axis in that order, of places in its shape.
 Tensor taken_along(const Tensor& x, const Tensor& order, int64_t axis);
+// How many windows fit along an axis that is spread by `base_dilation` and padded.
+int64_t window_count(int64_t length, int64_t base_dilation, int64_t low, int64_t high,
+                     int64_t window, int64_t dilation, int64_t stride);
 // x between and around with `around`, as padding and base_dilation say, and its windows (counts…,
-// window…); `low` becomes the padding in front of each axis.
+// window…); `low` becomes the padding in front of each axis. Where no window fits along an axis
+// there are none, of one element each.
 Tensor padded_windows(const Application& a, const Tensor& x, const Tensor& around, Axes& low);
 
 }  // namespace composit::jax

@@ -9,7 +9,7 @@ namespace composit::mlir {
 namespace {
 
 constexpr int64_t most_operations = int64_t{1} << 20;  // of one call
-constexpr int most_calls = 128;                        // within one another
+constexpr int most_depth = 500;                        // of regions and calls, within one another
 constexpr int64_t most_length = int64_t{1} << 48;      // of what attributes say
 
 using Kind = syntax::Attribute::Kind;
@@ -85,19 +85,15 @@ bool is_loaded(std::string_view operation) { return load_rules().contains(operat
 Tensors Building::call(const syntax::Function& function, const Tensors& arguments) {
     user_check(function.has_body, "the function @", function.name,
                " has no body. One is required where it is called.");
-    user_check(depth_ < most_calls, "functions call one another more than ", most_calls,
-               " deep. Functions that do not call themselves are required.");
     const auto* const function_before = function_;
     auto* const values_before = values_;
     std::vector<Tensors> values(function.values.size());
     const auto back = [&] {
         function_ = function_before;
         values_ = values_before;
-        --depth_;
     };
     function_ = &function;
     values_ = &values;
-    ++depth_;
     try {
         Tensors results = run(function.body, arguments);
         back();
@@ -109,6 +105,17 @@ Tensors Building::call(const syntax::Function& function, const Tensors& argument
 }
 
 Tensors Building::run(const syntax::Region& region, const Tensors& arguments) {
+    // Calls are regions, too: the stack holds both.
+    user_check(depth_ < most_depth, "regions and calls stand more than ", most_depth,
+               " deep within one another. Fewer, and functions that do not call themselves, are "
+               "required.");
+    struct Level {
+        int& depth;
+        explicit Level(int& counted) : depth(counted) { ++depth; }
+        ~Level() { --depth; }
+        Level(const Level&) = delete;
+        Level& operator=(const Level&) = delete;
+    } const level(depth_);
     size_t next = 0;
     for (const uint32_t argument : region.arguments) {
         std::vector<ValueType> types;

@@ -266,6 +266,20 @@ Value print_row(Writer& out, const Row& row, const Values& x) {
     return out.composite(row.name, "", *out.find(key), x)[0];
 }
 
+// Floats that no integer of the dtype is near to become others in StableHLO than in composit: a
+// function under the operation's name, as which it is read again.
+Value converted(Writer& out, const Value& given, DType dtype) {
+    if (!ir::is_inexact(given.dtype) || !ir::is_integer(dtype)) return out.convert(given, dtype);
+    const Value x = ir::is_complex(given.dtype) ? out.real(given) : given;
+    const std::string key = "astype " + type_text(x.type()) + " " + element_type_text(dtype);
+    if (!out.find(key)) {
+        const std::string name = "astype_" + element_type_text(dtype);
+        const Values inside = out.begin_function(name, {{"x", x.type()}}, false);
+        out.keep(key, out.end_function({out.convert(inside[0], dtype)}));
+    }
+    return out.composite("astype", "", *out.find(key), {x})[0];
+}
+
 void add_elementwise_rules(PrintRules& rules) {
     rules["map"] = [](GraphPrinter& printer, const Node& node, const Values& x) {
         Writer& out = printer.out;
@@ -280,7 +294,7 @@ void add_elementwise_rules(PrintRules& rules) {
         return Values{print_row(out, *special.row, same)};
     };
     rules["astype"] = [](GraphPrinter& printer, const Node& node, const Values& x) {
-        return Values{printer.out.convert(x[0], node.types()[0].dtype)};
+        return Values{converted(printer.out, x[0], node.types()[0].dtype)};
     };
     rules["bitcast"] = [](GraphPrinter& printer, const Node& node, const Values& x) {
         return Values{printer.out.bitcast(x[0], node.types()[0].dtype)};

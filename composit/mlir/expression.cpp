@@ -1,6 +1,7 @@
 // Expressions of the scalar language, operation by operation.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/table_values.h"
+#include "composit/jax/rules.h"
 #include "composit/mlir/graph_printer.h"
 
 #include <cstring>
@@ -12,15 +13,6 @@ namespace {
 
 using ir::scalar::Expr;
 using ir::scalar::Op;
-
-DType unsigned_of_size(DType dtype) {
-    switch (ir::size_of(dtype)) {
-        case 1: return DType::uint8;
-        case 2: return DType::uint16;
-        case 4: return DType::uint32;
-        default: return DType::uint64;
-    }
-}
 
 class ExpressionPrinter {
   public:
@@ -128,7 +120,7 @@ class ExpressionPrinter {
     }
 
     Value with_sign(const Value& size, const Value& sign) {
-        const DType whole = unsigned_of_size(size.dtype);
+        const DType whole = jax::unsigned_of_size(ir::size_of(size.dtype));
         const auto width = 8 * static_cast<uint64_t>(ir::size_of(size.dtype));
         const uint64_t sign_bit = uint64_t{1} << (width - 1);
         const Value kept = out_.binary("and", out_.bitcast(size, whole), bits(whole, {~sign_bit}));

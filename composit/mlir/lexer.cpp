@@ -14,6 +14,31 @@ namespace {
 bool is_of_name(char c) { return ascii::is_of_word(c) || c == '$' || c == '.'; }
 bool is_of_value(char c) { return is_of_name(c) || c == '-'; }
 
+constexpr size_t most_shown = 40;
+
+// Of a number that float64 has not: whether it is too small, not too large.
+bool is_below_one(std::string_view digits) {
+    if (digits.starts_with('-')) digits.remove_prefix(1);
+    const size_t e = digits.find_first_of("eE");
+    const std::string_view mantissa = digits.substr(0, e);
+    int64_t exponent = 0;
+    if (e != std::string_view::npos) {
+        std::string_view written = digits.substr(e + 1);
+        if (written.starts_with('+')) written.remove_prefix(1);
+        const auto read =
+            std::from_chars(written.data(), written.data() + written.size(), exponent);
+        if (read.ec != std::errc()) return written.starts_with('-');
+    }
+    const size_t first = mantissa.find_first_of("123456789");
+    const size_t point = std::min(mantissa.find('.'), mantissa.size());
+    if (first == std::string_view::npos) return true;
+    // The power of ten of the first digit that is not 0.
+    const int64_t power = static_cast<int64_t>(point) - static_cast<int64_t>(first);
+    return power + exponent <= 0;
+}
+
+}  // namespace
+
 int hexadecimal_digit(char c) {
     if (ascii::is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -21,15 +46,24 @@ int hexadecimal_digit(char c) {
     return -1;
 }
 
-constexpr size_t most_shown = 40;
-
-std::string shown(const Token& token) {
-    if (token.kind == Token::Kind::end) return "the end of the text";
-    const std::string_view part = token.spelling.substr(0, most_shown);
-    return "'" + printable(part) + (part.size() < token.spelling.size() ? "…'" : "'");
+std::string shown(std::string_view spelling) {
+    const std::string_view part = spelling.substr(0, most_shown);
+    return "'" + printable(part) + (part.size() < spelling.size() ? "…'" : "'");
 }
 
-}  // namespace
+std::string shown(const Token& token) {
+    return token.kind == Token::Kind::end ? "the end of the text" : shown(token.spelling);
+}
+
+std::optional<double> float64_of(std::string_view digits) {
+    double value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    if (read.ptr != end) return {};
+    if (read.ec == std::errc()) return value;
+    if (read.ec != std::errc::result_out_of_range || !is_below_one(digits)) return {};
+    return digits.starts_with('-') ? -0.0 : 0.0;
+}
 
 std::string place_text(const Place& place) {
     return composit::text("line ", place.line, ", column ", place.column);
@@ -175,7 +209,7 @@ Shape Lexer::take_lengths() {
         const auto read = std::from_chars(begin, text_.data() + text_.size(), length);
         at_ += static_cast<size_t>(read.ptr - begin);
         if (read.ec != std::errc() || at(at_) != 'x')
-            fail_at(place, "the lengths of a tensor end in ", at(at_) == '\0' ? ' ' : at(at_),
+            fail_at(place, "the lengths of a tensor end in ", shown(text_.substr(at_, 1)),
                     ". Lengths with an x behind each are required, as in tensor<2x3xf32>.");
         ++at_;
         constexpr int64_t most = std::numeric_limits<int64_t>::max() / 64;  // of bytes

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "composit/base/error.h"
+#include "composit/base/printable.h"
 #include "composit/mlir/syntax.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,8 +33,18 @@ struct Token {
 // Errors are of `mlir.load`, with the place.
 template <class E = ValueError, class... Parts>
 [[noreturn]] void fail_at(const Place& place, const Parts&... parts) {
-    fail<E>("mlir.load: ", place_text(place), ": ", parts...);
+    // Parts of the text may be bytes that are no UTF-8.
+    fail<E>("mlir.load: ", place_text(place), ": ", printable(composit::text(parts...)));
 }
+
+// As errors quote it: its beginning; "the end of the text" where there is no token.
+[[nodiscard]] std::string shown(std::string_view spelling);
+[[nodiscard]] std::string shown(const Token& token);
+// The value of a hexadecimal digit; -1 for any other character.
+[[nodiscard]] int hexadecimal_digit(char c);
+// A decimal number, 0 where it is nearer to 0 than all others. Nothing where it is none, or too
+// large.
+[[nodiscard]] std::optional<double> float64_of(std::string_view digits);
 
 // A copy goes on from where it was made.
 class Lexer {

@@ -85,6 +85,8 @@ std::optional<Tensors> own_operation(const Site& site, std::string_view name) {
     if ((name == "inv" || name == "inv_or_nan") && x.size() == 1 && is_square(x[0]))
         return Tensors{ops::inv(x[0], name == "inv_or_nan")};
     if (name == "slogdet" && x.size() == 1 && is_square(x[0])) return ops::slogdet(x[0]);
+    if (name == "astype" && x.size() == 1 && site.operation.results.size() == 1)
+        return Tensors{ops::astype(x[0], site.result().dtype)};
     const ir::scalar::RowRef row = ir::scalar::find_row(name);
     if (!row || ir::scalar::is_user_row(*row) || static_cast<size_t>(row->arity) != x.size())
         return {};

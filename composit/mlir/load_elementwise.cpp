@@ -84,12 +84,23 @@ char kind_of(DType dtype) {
     return ir::is_floating(dtype) ? 'f' : 'i';
 }
 
+// "Integers, floats", of kinds.
+std::string words_of(std::string_view kinds) {
+    std::vector<std::string> words;
+    for (const char kind : kinds)
+        words.emplace_back(kind == 'b'   ? "bools"
+                           : kind == 'c' ? "complex numbers"
+                           : kind == 'f' ? "floats"
+                                         : "integers");
+    words[0][0] = static_cast<char>(words[0][0] - 'a' + 'A');
+    return join(words);
+}
+
 void check_alike(const Site& site, size_t operands, std::string_view kinds) {
     site.check_operands(operands);
     const Tensor& x = site.x[0];
     site.check<TypeError>(kinds.find(kind_of(x.dtype())) != std::string_view::npos,
-                          "an operand is of ", element_type_text(x.dtype()),
-                          ", of which there is none. Another dtype is required.");
+                          "an operand is ", x.type(), ". ", words_of(kinds), " are required.");
     for (const Tensor& other : site.x)
         site.check<TypeError>(other.dtype() == x.dtype() && other.shape() == x.shape(),
                               "operands are ", x.type(), " and ", other.type(),
@@ -101,12 +112,30 @@ Tensors applied(const Site& site, std::string_view primitive) {
 }
 
 // Both operands in the shape of the result, CHLO's broadcast_… .
+// The axes of the operand with fewer ones are
+// those of the result that broadcast_dimensions says, else its last ones.
 Tensor spread(const Site& site, const Tensor& x) {
     const Shape& shape = site.result().shape;
-    site.check(ops::broadcast_shapes("broadcast", {x.shape(), shape}) == shape, "an operand is ",
-               x.type(), ", the result ", type_text(site.result()),
+    const auto rank = static_cast<int64_t>(shape.size());
+    site.check(x.rank() <= rank, "an operand is ", x.type(), ", the result ",
+               type_text(site.result()), ". At most as many axes are required.");
+    const bool is_shorter = x.rank() < std::max(site.x[0].rank(), site.x[1].rank());
+    Tensor placed = x;
+    if (is_shorter && site.find({"broadcast_dimensions"})) {
+        const Axes axes = site.integers({"broadcast_dimensions"});
+        site.checked_axes(axes, rank, "broadcast_dimensions");
+        site.check(static_cast<int64_t>(axes.size()) == x.rank() && std::ranges::is_sorted(axes),
+                   "broadcast_dimensions is ", axes, " for ", x.type(),
+                   ". An axis of the result for each of the operand's, in their order, is "
+                   "required.");
+        Shape apart(shape.size(), 1);
+        for (size_t d = 0; d < axes.size(); ++d) apart[static_cast<size_t>(axes[d])] = x.shape()[d];
+        placed = ops::reshape(x, apart);
+    }
+    site.check(ops::broadcast_shapes("broadcast", {placed.shape(), shape}) == shape,
+               "an operand is ", x.type(), ", the result ", type_text(site.result()),
                ". Shapes that go together are required.");
-    return ops::broadcast_to(x, shape);
+    return ops::broadcast_to(placed, shape);
 }
 
 Tensor compared(const Site& site, const Tensor& a, const Tensor& b) {
@@ -152,13 +181,6 @@ Tensors clamped(const Site& site) {
     return jax::apply("clamp", site.x, {});
 }
 
-DType unsigned_of(int64_t bytes) {
-    return bytes == 1   ? DType::uint8
-           : bytes == 2 ? DType::uint16
-           : bytes == 4 ? DType::uint32
-                        : DType::uint64;
-}
-
 Tensor whole_number(DType dtype, int64_t value) { return jax::integer_number(dtype, value); }
 
 // Elements of other sizes: one is several small ones along an axis behind, the lowest bits first.
@@ -169,8 +191,8 @@ Tensor reread(const Site& site, const Tensor& x, DType dtype) {
                              "it converts ", element_type_text(x.dtype()), " to ",
                              element_type_text(dtype), ". Real numbers are required.");
     if (size == wanted) return ops::bitcast(x, dtype);
-    const DType wide = unsigned_of(std::max(size, wanted)),
-                narrow = unsigned_of(std::min(size, wanted));
+    const DType wide = jax::unsigned_of_size(std::max(size, wanted)),
+                narrow = jax::unsigned_of_size(std::min(size, wanted));
     const int64_t count = std::max(size, wanted) / std::min(size, wanted);
     const Tensor shifts = ops::map("multiply", {ops::astype(ops::iota({count}, 0), wide),
                                                 whole_number(wide, 8 * std::min(size, wanted))});

@@ -225,6 +225,7 @@ Tensors scattered(const Site& site) {
     const ScalarBody body = scalar_body(site, 0);
     site.check(body.parameters.size() == 2 && body.results.size() == 1, "its region takes ",
                body.parameters.size(), " numbers. Two are required, of which it makes one.");
+    check_numbers(site, body, {site.x[0]});
     if (body.results[0] == body.parameters[1]) return scatter.written("scatter");
     const auto row = row_of(body);
     const bool is_bool = site.x[0].dtype() == DType::boolean;

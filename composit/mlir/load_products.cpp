@@ -34,8 +34,9 @@ Tensors product(const Site& site) {
     }
     const Tensor &a = site.x[0], &b = site.x[1];
     const auto check = [&](const Axes& of_a, const Axes& of_b) {
-        site.check(of_a.size() == of_b.size(), "axes ", of_a, " and ", of_b,
-                   " go together. As many are required.");
+        site.check(of_a.size() == of_b.size(), "it pairs the axes ", of_a,
+                   " of the first operand with the axes ", of_b,
+                   " of the second one. Equal numbers of axes are required.");
         for (size_t k = 0; k < of_a.size(); ++k)
             site.check(
                 a.shape()[static_cast<size_t>(of_a[k])] == b.shape()[static_cast<size_t>(of_b[k])],
@@ -90,8 +91,8 @@ Axes specification(const Site& site, const syntax::Attribute& list, const char* 
             each.integer < static_cast<int64_t>(rank) - 2)
             place = static_cast<size_t>(each.integer) + 2;
         site.check(place < rank && made[place] < 0,
-                   "the numbers of dimensions do not name each axis once. ", first, ", ", second,
-                   " and the spatial axes from 0 on are required.");
+                   "dimension_numbers leave out an axis, or name one twice. ", first, ", ", second,
+                   " and the spatial axes from 0 on, each of them once, are required.");
         made[place] = static_cast<int64_t>(d);
     }
     site.check(rank >= 2, "there are ", rank, " axes. ", first, ", ", second,
@@ -137,7 +138,7 @@ Tensors convolution(const Site& site) {
     const syntax::Attribute& lists = site.attribute({"dim_numbers", "dimension_numbers"});
     site.check(
         lists.kind == Kind::list && lists.list.size() == 3 && lists.list[0].kind == Kind::list,
-        "its numbers of dimensions are not three lists, which are required: "
+        "its dimension_numbers are not three lists, which are required: "
         "[b, 0, f]x[0, i, o]->[b, 0, f].");
     const Axes image = specification(site, lists.list[0], "b", "f"),
                filters = specification(site, lists.list[1], "o", "i"),
@@ -155,22 +156,22 @@ Tensors convolution(const Site& site) {
         return lengths[static_cast<size_t>(axis)];
     };
     const int64_t channels = of(x.shape(), image[1]), outs = of(w.shape(), filters[0]);
+    const int64_t images = of(x.shape(), image[0]);
     site.check(groups >= 1 && batches >= 1 && (groups == 1 || batches == 1) &&
-                   channels % groups == 0 && outs % groups == 0 && outs % batches == 0 &&
-                   of(x.shape(), image[0]) % batches == 0 &&
+                   groups <= std::max<int64_t>(1, channels) &&
+                   batches <= std::max<int64_t>(1, images) && channels % groups == 0 &&
+                   outs % groups == 0 && outs % batches == 0 && images % batches == 0 &&
                    channels / groups == of(w.shape(), filters[1]),
                "channels of ", x.type(), " in ", groups, " groups do not go with ", w.type(), " (",
                batches, " groups of the batch). Channels that do are required.");
     for (size_t d = 0; d + 2 < rank; ++d) {
-        using Wide = __int128;
-        const int64_t length = of(x.shape(), image[d + 2]), reach = of(w.shape(), filters[d + 2]);
-        const Wide spread = length == 0 ? 0 : static_cast<Wide>(length - 1) * window.image[d] + 1;
-        const Wide whole = spread + window.padding[2 * d] + window.padding[2 * d + 1];
-        const Wide span = reach == 0 ? 0 : static_cast<Wide>(reach - 1) * window.filters[d] + 1;
-        const Wide count = whole < span ? 0 : (whole - span) / window.strides[d] + 1;
-        site.check(count == of(shape, result[d + 2]), "along spatial axis ", d,
-                   " windows are others than ", of(shape, result[d + 2]),
-                   ", which are written. As many are required.");
+        const int64_t count =
+            jax::window_count(of(x.shape(), image[d + 2]), window.image[d], window.padding[2 * d],
+                              window.padding[2 * d + 1], of(w.shape(), filters[d + 2]),
+                              window.filters[d], window.strides[d]);
+        site.check(count == of(shape, result[d + 2]), "there are ", count,
+                   " windows along spatial axis ", d, ", and the result has the length ",
+                   of(shape, result[d + 2]), " there. Equal numbers are required.");
     }
     Axes turned;
     for (size_t d = 0; d + 2 < rank; ++d)

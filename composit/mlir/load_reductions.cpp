@@ -112,6 +112,8 @@ Tensors reduced(const Site& site) {
     site.check(body.parameters.size() == 2 * count && body.results.size() == count,
                "its region takes ", body.parameters.size(), " numbers and makes ",
                body.results.size(), ". ", 2 * count, " and ", count, " are required.");
+    check_numbers(site, body,
+                  {site.x.begin(), site.x.begin() + static_cast<std::ptrdiff_t>(count)});
     if (const auto made = positions(site, body, axes)) return *made;
     const Tensor& x = site.x[0];
     const auto name = count == 1 ? row_of(body) : std::nullopt;

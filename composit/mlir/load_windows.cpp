@@ -35,15 +35,12 @@ struct Windowing {
         site.check(counts.size() == x.size(), "the result has ", counts.size(),
                    " axes. As many as the operand are required.");
         for (size_t d = 0; d < x.size(); ++d) {
-            using Wide = __int128;
-            const Wide spread = x[d] == 0 ? 0 : static_cast<Wide>(x[d] - 1) * base_dilation[d] + 1;
-            const Wide length = spread + padding[2 * d] + padding[2 * d + 1];
-            const Wide reach = static_cast<Wide>(window[d] - 1) * window_dilation[d] + 1;
-            const Wide count = length < reach ? 0 : (length - reach) / strides[d] + 1;
-            site.check(length >= 0 && count == counts[d], "windows along axis ", d,
-                       " are others than ", counts[d],
-                       ", which are written. As many are "
-                       "required.");
+            const int64_t count =
+                jax::window_count(x[d], base_dilation[d], padding[2 * d], padding[2 * d + 1],
+                                  window[d], window_dilation[d], strides[d]);
+            site.check(count == counts[d], "there are ", count, " windows along axis ", d,
+                       ", and the result has the length ", counts[d],
+                       " there. Equal numbers are required.");
         }
     }
 
@@ -105,6 +102,8 @@ Tensors reduced_windows(const Site& site) {
     site.check(body.parameters.size() == 2 * count && body.results.size() == count,
                "its region takes ", body.parameters.size(), " numbers and makes ",
                body.results.size(), ". ", 2 * count, " and ", count, " are required.");
+    check_numbers(site, body,
+                  {site.x.begin(), site.x.begin() + static_cast<std::ptrdiff_t>(count)});
     const auto name = count == 1 ? row_of(body) : std::nullopt;
     const auto combiner = name ? combiner_of_row(*name, site.x[0].dtype()) : std::nullopt;
     const bool is_neutral_start = combiner && is_neutral(site.x[1], *combiner);
@@ -142,6 +141,8 @@ Tensors scattered_to_selected(const Site& site) {
     const Windowing windowing(site, x.shape().size());
     windowing.check_counts(site, x.shape(), source.shape());
     const ScalarBody select = scalar_body(site, 0), scatter = scalar_body(site, 1);
+    check_numbers(site, select, {x});
+    check_numbers(site, scatter, {x});
     const auto compares = row_of(select), joins = row_of(scatter);
     const bool is_known = compares && joins && *joins == "add" &&
                           (*compares == "greater_equal" || *compares == "less_equal");

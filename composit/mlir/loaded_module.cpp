@@ -5,7 +5,8 @@
 #include "composit/base/mapped_file.h"
 #include "composit/mlir/building.h"
 
-#include <algorithm>
+#include <map>
+#include <set>
 
 namespace composit::mlir {
 
@@ -48,6 +49,8 @@ std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& type
                                            const std::vector<std::string>& names,
                                            const char* missing) {
     std::vector<LoadedModule::Value> values;
+    std::set<std::string> taken;
+    std::map<std::string, int> next;  // number behind a name
     for (size_t i = 0; i < types.size(); ++i) {
         std::vector<ValueType> tensors;
         syntax::append_tensors(types[i], tensors);
@@ -55,11 +58,7 @@ std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& type
             std::string name = i < names.size() ? names[i] : "";
             if (name.empty()) name = missing + std::to_string(values.size());
             const std::string wanted = name;
-            const auto is_taken = [&](const LoadedModule::Value& other) {
-                return other.name == name;
-            };
-            for (int k = 1; std::ranges::any_of(values, is_taken); ++k)
-                name = wanted + "_" + std::to_string(k);
+            while (!taken.insert(name).second) name = wanted + "_" + std::to_string(++next[wanted]);
             values.push_back({std::move(name), {tensor.shape, tensor.dtype}});
         }
     }
@@ -82,16 +81,26 @@ LoadedModule::LoadedModule(std::string text) {
 
 const std::string& LoadedModule::name() const { return content_->module->name; }
 
-const LoadedModule::Function& LoadedModule::main() const {
+const LoadedModule::Function* LoadedModule::found_main(size_t& count) const {
     const Function* found = nullptr;
-    size_t count = 0;
     for (const Function& each : functions_) {
-        if (each.name == "main") return each;
+        if (each.name == "main") return &each;
         if (!each.is_public) continue;
         found = &each;
         ++count;
     }
-    user_check(count == 1, "mlir.load: the module has ", count,
+    return count == 1 ? found : nullptr;
+}
+
+bool LoadedModule::has_main() const {
+    size_t count = 0;
+    return found_main(count) != nullptr;
+}
+
+const LoadedModule::Function& LoadedModule::main() const {
+    size_t count = 0;
+    const Function* const found = found_main(count);
+    user_check(found != nullptr, "mlir.load: the module has ", count,
                " public functions, and none of them is @main. One, or @main, is required; others "
                "are called by name (call).");
     return *found;

@@ -36,6 +36,7 @@ class LoadedModule {
     [[nodiscard]] const std::string& name() const;
     [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
     // The function @main, or the only public one. ValueError where there is none.
+    [[nodiscard]] bool has_main() const;
     [[nodiscard]] const Function& main() const;
     [[nodiscard]] const Function& function(std::string_view name) const;  // KeyError: unknown
     // The operations of all functions, in the order of the text, with those of regions.
@@ -56,6 +57,7 @@ class LoadedModule {
 
   private:
     struct Content;
+    [[nodiscard]] const Function* found_main(size_t& count) const;  // how many are public
     [[nodiscard]] std::vector<ir::Tensor> made(const Function& function,
                                                const std::vector<ir::Tensor>& inputs) const;
 

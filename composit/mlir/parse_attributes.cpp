@@ -1,8 +1,7 @@
 // Attributes, types and locations of MLIR's text.
 #include "composit/base/ascii.h"
+#include "composit/base/printable.h"
 #include "composit/mlir/parser.h"
-
-#include <charconv>
 
 namespace composit::mlir::syntax {
 namespace {
@@ -36,12 +35,10 @@ bool is_scalar_type(std::string_view text) {
 }
 
 double real_number(const Token& token) {
-    double value = 0;
-    const std::string_view digits = token.spelling;
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (read.ec == std::errc::result_out_of_range || read.ptr != digits.data() + digits.size())
-        fail_at(token.place, "found '", digits, "'. A number that float64 has is required.");
-    return value;
+    const auto value = float64_of(token.spelling);
+    if (!value)
+        fail_at(token.place, "found ", shown(token), ". A number that float64 has is required.");
+    return *value;
 }
 
 }  // namespace
@@ -78,8 +75,8 @@ Type Parser::tensor_type() {
     }
     const ElementType* const found = element_type(name);
     if (!found || (is_complex && name != "f32" && name != "f64"))
-        fail_at<NotSupported>(element.place, "a tensor has elements of the type '", name,
-                              "', which composit has not. i1, i8 to i64, ui8 to ui64, f16, bf16, "
+        fail_at<NotSupported>(element.place, "a tensor has elements of the type ", shown(name),
+                              ", which composit has not. i1, i8 to i64, ui8 to ui64, f16, bf16, "
                               "f32, f64, complex<f32> or complex<f64> is required.");
     made.tensor.dtype = !is_complex                      ? found->dtype
                         : found->dtype == DType::float32 ? DType::complex64
@@ -98,7 +95,7 @@ Type Parser::type() {
     const Token token = lexer_.take();
     if (token.kind == Token::Kind::type_alias) {
         const auto found = type_aliases_.find(token.spelling);
-        if (found != type_aliases_.end()) return found->second;
+        if (found != type_aliases_.end()) return meaning_of(found->second, token.place);
         Type made;
         made.kind = token.spelling == "!stablehlo.token" ? Type::Kind::token : Type::Kind::other;
         made.text = token.spelling;
@@ -139,8 +136,7 @@ Type Parser::type() {
     if (token.kind != Token::Kind::word ||
         !(is_scalar_type(token.spelling) || token.spelling == "complex" ||
           token.spelling == "memref" || token.spelling == "vector"))
-        fail_at(token.place, "found '", token.spelling,
-                "'. A type is required, as tensor<2x3xf32>.");
+        fail_at(token.place, "found ", shown(token), ". A type is required, as tensor<2x3xf32>.");
     if (lexer_.is("<")) skip_brackets();
     return made;
 }
@@ -244,7 +240,7 @@ Attribute Parser::record_attribute() {
     const Token name = lexer_.take();
     if (const auto found = attribute_aliases_.find(name.spelling);
         found != attribute_aliases_.end() && !lexer_.is("<"))
-        return found->second;
+        return meaning_of(found->second, name.place);
     Attribute made;
     made.kind = Attribute::Kind::skipped;
     made.text = name.spelling;
@@ -372,7 +368,7 @@ void Parser::literal_element(Literal& made, size_t depth) {
         const bool is_bool = token.kind == Token::Kind::word &&
                              (token.spelling == "true" || token.spelling == "false");
         if (token.kind != Token::Kind::number && !is_bool)
-            fail_at(token.place, "found '", token.spelling, "'. A number is required.");
+            fail_at(token.place, "found ", shown(token), ". A number is required.");
         made.numbers.push_back({token.spelling, token.place});
     };
     const auto check_depth = [&] {
@@ -458,7 +454,8 @@ void Parser::location_inside(Location& into) {
                 lexer_.expect(Token::Kind::number, "a column");
             }
             if (into.line.empty() && line > 0)
-                into.line = name.substr(name.find_last_of('/') + 1) + ":" + std::to_string(line);
+                into.line =
+                    printable(name.substr(name.find_last_of('/') + 1)) + ":" + std::to_string(line);
         } else if (lexer_.accept("(")) {
             location_inside(into);
             lexer_.expect(")");

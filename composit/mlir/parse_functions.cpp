@@ -1,5 +1,6 @@
 // Modules and functions of MLIR's text, and the names of values within.
 #include "composit/base/text.h"
+#include "composit/base/utf8.h"
 #include "composit/mlir/parser.h"
 
 #include <algorithm>
@@ -10,6 +11,11 @@ namespace {
 
 constexpr uint32_t most_results = 1 << 16;  // of one operation
 constexpr int most_followed = 100;          // locations that name one another
+constexpr size_t most_parts = 1 << 16;      // of what an alias stands for
+constexpr int most_alias_depth = 100;
+// What all uses of aliases stand for: each is a copy. Texts use those of a part or two as often as
+// they have operations.
+constexpr size_t most_copied = size_t{1} << 20;
 
 // What composit's writer says of outputs: "// Made by composit. @main returns a, b."
 std::vector<std::string> names_of_outputs(std::string_view text) {
@@ -27,9 +33,18 @@ std::vector<std::string> names_of_outputs(std::string_view text) {
     return names;
 }
 
+// Names become Python's texts.
+std::string checked_name(std::string name, const Place& place) {
+    if (const auto broken = broken_utf8(name))
+        fail_at(place, "the name '", name, "' is no UTF-8 from byte ", *broken,
+                " on. UTF-8 is required of names.");
+    return name;
+}
+
 std::string result_name(const Attribute::Entries& entries) {
     for (const auto& [name, value] : entries)
-        if (name == "jax.result_info" && value.kind == Attribute::Kind::text) return value.text;
+        if (name == "jax.result_info" && value.kind == Attribute::Kind::text)
+            return checked_name(value.text, value.place);
     return "";
 }
 
@@ -86,6 +101,7 @@ std::shared_ptr<const Module> parse(std::string source, Knows knows) {
     const std::vector<std::string> names = names_of_outputs(module->source);
     if (const auto main = module->places.find("main"); main != module->places.end()) {
         Function& function = module->functions[main->second];
+        for (const std::string& name : names) checked_name(name, {});
         if (names.size() == function.results.size()) function.result_names = names;
     }
     return module;
@@ -100,15 +116,59 @@ void Parser::parse() {
     for (Function& function : module_.functions) end_locations(function.body);
 }
 
+void Parser::Extent::add(const Extent& part) {
+    parts += part.parts;
+    depth = std::max(depth, part.depth + 1);
+}
+
+Parser::Extent Parser::extent_of(const Type& type) {
+    Extent all;
+    for (const Type& part : type.parts) all.add(extent_of(part));
+    return all;
+}
+
+Parser::Extent Parser::extent_of(const Attribute& attribute) {
+    Extent all;
+    for (const Attribute& part : attribute.list) all.add(extent_of(part));
+    if (attribute.entries)
+        for (const auto& [name, value] : *attribute.entries) all.add(extent_of(value));
+    if (attribute.type) all.add(extent_of(*attribute.type));
+    return all;
+}
+
+template <class Meaning>
+void Parser::define_alias(Aliases<Meaning>& aliases, const Token& name, Meaning meaning) {
+    const Extent extent = extent_of(meaning);
+    if (extent.parts > most_parts)
+        fail_at(name.place, "the alias ", shown(name), " stands for ", extent.parts,
+                " parts. At most ", most_parts, " are required.");
+    if (extent.depth > most_alias_depth)
+        fail_at(name.place, "the parts of the alias ", shown(name), " lie ", extent.depth,
+                " deep within one another. At most ", most_alias_depth, " levels are required.");
+    aliases.emplace(name.spelling, Alias<Meaning>{std::move(meaning), extent.parts});
+}
+
+template <class Meaning>
+const Meaning& Parser::meaning_of(const Alias<Meaning>& alias, const Place& place) {
+    copied_ += alias.parts;
+    if (copied_ > most_copied)
+        fail_at(place, "the aliases of the text stand for more than ", most_copied,
+                " parts, wherever they are used. Fewer are required.");
+    return alias.meaning;
+}
+
+template const Type& Parser::meaning_of(const Alias<Type>&, const Place&);
+template const Attribute& Parser::meaning_of(const Alias<Attribute>&, const Place&);
+
 void Parser::alias() {
     const Token name = lexer_.take();
     lexer_.expect("=");
     if (lexer_.is("loc"))
         locations_[std::string(name.spelling)] = location();
     else if (name.kind == Token::Kind::type_alias)
-        type_aliases_.emplace(name.spelling, type());
+        define_alias(type_aliases_, name, type());
     else
-        attribute_aliases_.emplace(name.spelling, attribute());
+        define_alias(attribute_aliases_, name, attribute());
 }
 
 void Parser::top_level() {
@@ -123,7 +183,9 @@ void Parser::top_level() {
                               "required there.");
     }
     if (lexer_.accept("module") || lexer_.accept("builtin.module")) {
-        if (lexer_.is(Token::Kind::symbol)) module_.name = lexer_.take_symbol();
+        const Place place = lexer_.token().place;
+        if (lexer_.is(Token::Kind::symbol))
+            module_.name = checked_name(lexer_.take_symbol(), place);
         if (lexer_.accept("attributes")) entries();
         lexer_.expect("{");
         while (!lexer_.is("}")) top_level();
@@ -149,7 +211,8 @@ void Parser::generic_module() {
     lexer_.expect(")");
     const auto take_name = [&](const Attribute::Entries& all) {
         const Attribute* const name = found_in(all, "sym_name");
-        if (name && name->kind == Attribute::Kind::text) module_.name = name->text;
+        if (name && name->kind == Attribute::Kind::text)
+            module_.name = checked_name(name->text, name->place);
     };
     if (lexer_.accept("<")) {
         take_name(entries());
@@ -183,6 +246,9 @@ void Parser::end_function(Function function) {
     function_ = nullptr;
     names_.clear();
     function.result_names.resize(function.results.size());
+    function.name = checked_name(std::move(function.name), function.place);
+    for (std::string& name : function.argument_names)
+        name = checked_name(std::move(name), function.place);
     const auto [place, is_new] = module_.places.emplace(function.name, module_.functions.size());
     if (!is_new)
         fail_at(function.place, "the function @", function.name,
@@ -384,15 +450,15 @@ void Parser::region(Region& made, const std::vector<std::pair<Token, Type>>& giv
 
 // ----- locations
 
-std::string Parser::line_of(const Location& location) const {
-    std::vector<const Location*> open{&location};
-    for (int followed = 0; !open.empty() && followed < most_followed; ++followed) {
-        const Location* const next = open.back();
-        open.pop_back();
-        if (!next->line.empty()) return next->line;
-        for (auto name = next->aliases.rbegin(); name != next->aliases.rend(); ++name)
-            if (const auto found = locations_.find(*name); found != locations_.end())
-                open.push_back(&found->second);
+std::string Parser::line_of(const Location& location, int followed) {
+    if (!location.line.empty() || followed == most_followed) return location.line;
+    for (const std::string& alias : location.aliases) {
+        const auto found = locations_.find(alias);
+        if (found == locations_.end()) continue;
+        // Each alias is followed once; one that names itself has no line.
+        const auto [line, is_new] = lines_.try_emplace(alias);
+        if (is_new) line->second = line_of(found->second, followed + 1);
+        if (!line->second.empty()) return line->second;
     }
     return "";
 }

@@ -10,8 +10,8 @@ namespace composit::mlir::syntax {
 namespace {
 
 [[noreturn]] void fail_number(const Literal::Number& number, DType dtype) {
-    fail_at(number.place, "found '", number.spelling, "'. An element of ", element_type_text(dtype),
-            " is required.");
+    fail_at(number.place, "found ", shown(number.spelling), ". An element of ",
+            element_type_text(dtype), " is required.");
 }
 
 void put_float(DType dtype, const Literal::Number& number, char* at) {
@@ -26,9 +26,9 @@ void put_float(DType dtype, const Literal::Number& number, char* at) {
         std::memcpy(at, &bits, size);
         return;
     }
-    double value = 0;
-    const auto read = std::from_chars(begin, end, value);
-    if (read.ptr != end || read.ec != std::errc()) fail_number(number, dtype);
+    const auto known = float64_of(digits);
+    if (!known) fail_number(number, dtype);
+    const double value = *known;
     switch (dtype) {
         case DType::float16: bits = ir::scalar::float16_from_double(value); break;
         case DType::bfloat16: bits = ir::scalar::bfloat16_from_double(value); break;
@@ -70,13 +70,6 @@ void put(DType dtype, const Literal::Number& number, char* at) {
     put_integer(dtype, number, at);
 }
 
-int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 ir::Array from_bytes(const Literal& literal, const ValueType& type) {
     const std::string_view digits = literal.digits;
     const int64_t count = ir::element_count(type.shape);
@@ -89,7 +82,8 @@ ir::Array from_bytes(const Literal& literal, const ValueType& type) {
                 " hexadecimal digits. ", 2 * count * size, " are required.");
     std::string bytes(static_cast<size_t>(given), '\0');
     for (size_t i = 0; i < bytes.size(); ++i) {
-        const int high = digit_of(digits[2 * i]), low = digit_of(digits[2 * i + 1]);
+        const int high = hexadecimal_digit(digits[2 * i]),
+                  low = hexadecimal_digit(digits[2 * i + 1]);
         if (high < 0 || low < 0)
             fail_at(literal.place, "a literal has '", digits.substr(2 * i, 2),
                     "' among its digits. Hexadecimal digits are required.");

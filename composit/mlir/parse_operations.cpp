@@ -141,6 +141,8 @@ void Parser::ranges(Operation& made) {
     while (!lexer_.is("]")) {
         put(starts, lexer_.take_integer());
         is_index = !lexer_.accept(":");
+        if (is_index && starts.list.size() > 1)
+            lexer_.fail_here("':' and a limit, as each axis before has one,");
         if (is_index) break;
         put(limits, lexer_.take_integer());
         put(strides, lexer_.accept(":") ? lexer_.take_integer() : 1);
@@ -298,6 +300,9 @@ void Parser::reduce(Operation& made) {
                               ", of one operand. An operation of StableHLO is required, or a "
                               "region.");
     const Type element = type_of(initial[0]);
+    if (element.kind != Type::Kind::tensor)
+        fail_at(applied.place, made.name, " begins with ", type_text(element),
+                ". A tensor is required.");
     body.arguments = {fresh(element), fresh(element)};
     applied.operands = body.arguments;
     applied.results = {element};

@@ -48,7 +48,7 @@ class Parser {
     void begin_function(Function& function);
     void end_function(Function function);
     void end_locations(Region& region);
-    [[nodiscard]] std::string line_of(const Location& location) const;
+    [[nodiscard]] std::string line_of(const Location& location, int followed = 0);
     struct Name {
         uint32_t first = 0, count = 0;
     };
@@ -85,13 +85,37 @@ class Parser {
         Parser& parser_;
     };
 
+    // How many parts a type or an attribute has, and how deep they lie within one another.
+    struct Extent {
+        size_t parts = 1;
+        int depth = 1;
+        void add(const Extent& part);
+    };
+    static Extent extent_of(const Type& type);
+    static Extent extent_of(const Attribute& attribute);
+    template <class Meaning>
+    struct Alias {
+        Meaning meaning;
+        size_t parts;
+    };
+    template <class Meaning>
+    using Aliases = std::map<std::string, Alias<Meaning>, std::less<>>;
+    // ValueError where it is too large or too deep.
+    template <class Meaning>
+    void define_alias(Aliases<Meaning>& aliases, const Token& name, Meaning meaning);
+    // Whoever uses an alias copies all of it. ValueError where a text copies too much.
+    template <class Meaning>
+    const Meaning& meaning_of(const Alias<Meaning>& alias, const Place& place);
+
     Module& module_;
     Lexer lexer_;
     Knows knows_;
     int depth_ = 0;
+    size_t copied_ = 0;                                       // parts of aliases
     std::map<std::string, Location, std::less<>> locations_;  // by alias
-    std::map<std::string, Type, std::less<>> type_aliases_;
-    std::map<std::string, Attribute, std::less<>> attribute_aliases_;
+    std::map<std::string, std::string, std::less<>> lines_;   // of aliases that were asked for
+    Aliases<Type> type_aliases_;
+    Aliases<Attribute> attribute_aliases_;
     // Of the function that is read.
     Function* function_ = nullptr;
     std::map<std::string, std::vector<Name>, std::less<>> names_;  // inner ones behind outer ones

@@ -50,6 +50,13 @@ ScalarBody scalar_body(const Site& site, size_t region) {
     return body;
 }
 
+void check_numbers(const Site& site, const ScalarBody& body, const Tensors& x) {
+    for (size_t i = 0; i < body.parameters.size(); ++i)
+        site.check<TypeError>(body.parameters[i].dtype() == x[i % x.size()].dtype(),
+                              "its region takes ", body.parameters[i].type(), " for elements of ",
+                              x[i % x.size()].type(), ". Equal dtypes are required.");
+}
+
 bool is_same(const Tensor& result, const Tensors& parameters, const GraphFormula& made) {
     const ir::TraceScope scope;
     const Tensor other = made(parameters);

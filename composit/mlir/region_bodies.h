@@ -19,6 +19,8 @@ struct ScalarBody {
     Tensors parameters, results;
 };
 [[nodiscard]] ScalarBody scalar_body(const Site& site, size_t region);
+// TypeError unless the region takes numbers of these tensors' dtypes, in their order and again.
+void check_numbers(const Site& site, const ScalarBody& body, const Tensors& x);
 
 // Whether `results` are computed in the same way as what `made` gives for the parameters: the same
 // operations on the same numbers.

@@ -44,6 +44,7 @@ void bind_mlir(nb::module_& module) {
     nb::class_<LoadedModule>(module, "LoadedModule")
         .def_prop_ro("name", &LoadedModule::name)
         .def_prop_ro("main", [](const LoadedModule& made) { return made.main().name; })
+        .def_prop_ro("has_main", &LoadedModule::has_main)
         .def_prop_ro("functions",
                      [](const LoadedModule& made) {
                          std::vector<std::string> names;

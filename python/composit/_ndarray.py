@@ -280,10 +280,11 @@ def _flags(self: LazyTensor) -> Flags:
 
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
-    """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, or in host
-    memory for `dl_device=(1, 0)` and all other tensors. The memory is the tensor's: what is written
-    there is read by what is computed of the tensor later. It is a copy for copy=True, of views, of
-    numbers, of what cannot be written, and of values on other devices than the capsule's."""
+    """The values as a DLPack capsule, evaluated now: on the CUDA device that they lie on, or in
+    host memory for `dl_device=(1, 0)` and all other tensors. The memory is the tensor's: what is
+    written there is read by what is computed of the tensor later. It is a copy for copy=True, of
+    views, of numbers, of what cannot be written, and of values on other devices than the
+    capsule's."""
     wanted = options.get("dl_device")
     if _core.cuda_number(self) < 0 or (wanted is not None and wanted[0] == 1):
         array: Any = self.taken_out() if options.get("copy") else self.exposed()

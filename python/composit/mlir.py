@@ -70,12 +70,8 @@ class Function:
     def __init__(self, core: Any, name: str) -> None:
         self._core = core
         self.name = self.__name__ = name
-        self.inputs = tuple(
-            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in core.inputs(name)
-        )
-        self.outputs = tuple(
-            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in core.outputs(name)
-        )
+        self.inputs = self._infos(core.inputs)
+        self.outputs = self._infos(core.outputs)
 
         names = [each.name for each in self.inputs]
         if all(each.isidentifier() and not iskeyword(each) for each in names):
@@ -90,9 +86,10 @@ class Function:
         kind = type(self).__name__
         return f"<{kind} {self.name!r} ({words(self.inputs)}) -> ({words(self.outputs)})>"
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs."""
-        results = self._core.call(self._function_name(), self._tensors(args, named))
+        name = self._function_name()
+        results = self._core.call(name, self._tensors(args, named))
         return results[0] if len(results) == 1 else tuple(results)
 
     def compile(self, *examples: Any, **options: Any) -> Any:
@@ -105,6 +102,11 @@ class Function:
     def placeholders(self) -> list[LazyTensor]:
         """A placeholder for each input."""
         return [_core.input(each.name, each.dtype, each.shape) for each in self.inputs]
+
+    def _infos(self, values_of: Any) -> tuple[ValueInfo, ...]:
+        return tuple(
+            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in values_of(self.name)
+        )
 
     def _function_name(self) -> str:
         return self.name
@@ -127,22 +129,26 @@ class Function:
 
 
 class Module(Function):
-    """What `load` returns: a program of StableHLO, called as its function `@main`.
+    """What `load` returns: a program of StableHLO, called as its function `@main`, or as its only
+    public one. A program of several is called by `functions`, and has no inputs of its own.
 
     `functions` are all of its functions, by name; `operations` those of their operations, in the
     order of the text."""
 
     def __init__(self, core: Any, name: str) -> None:
-        self._main = core.main
-        super().__init__(core, self._main)
+        self._main: str | None = core.main if core.has_main else None
+        super().__init__(core, self._main or "")
         self.name = self.__name__ = name
         self.functions = {each: Function(core, each) for each in core.functions}
         self.operations: list[str] = core.operations
         # How many numbers its constants hold that are more than one.
         self.constant_numbers: int = core.constant_numbers
 
+    def _infos(self, values_of: Any) -> tuple[ValueInfo, ...]:
+        return super()._infos(values_of) if self._main else ()
+
     def _function_name(self) -> str:
-        return self._main
+        return self._main or self._core.main  # raises, with what is required
 
 
 def load(source: str | os.PathLike[str]) -> Module:

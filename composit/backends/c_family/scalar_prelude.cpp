@@ -38,6 +38,16 @@ COMPOSIT_SCALAR float in_order(float x) { return x; }
 COMPOSIT_SCALAR double in_order(double x) { return x; }
 #endif
 
+// The float of double(float(x)): g++ leaves out both conversions where it makes lanes of a vector
+// of two neighbours, with -O2 alone.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+COMPOSIT_SCALAR float narrowed(float x) { __asm__("" : "+x"(x)); return x; }
+#elif defined(__GNUC__) && !defined(__clang__)
+COMPOSIT_SCALAR float narrowed(float x) { __asm__("" : "+m"(x)); return x; }
+#else
+COMPOSIT_SCALAR float narrowed(float x) { return x; }
+#endif
+
 COMPOSIT_SCALAR float square_root(float x) { return __builtin_sqrtf(x); }
 COMPOSIT_SCALAR double square_root(double x) { return __builtin_sqrt(x); }
 COMPOSIT_SCALAR float round_down(float x) { return __builtin_floorf(x); }

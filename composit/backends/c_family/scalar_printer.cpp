@@ -78,7 +78,9 @@ class StatementPrinter {
           question_(question),
           spelling_(spelling),
           is_of_procedure_(is_of_procedure) {
+        static const Roundings nothing_known;
         if (roundings && !spelling.is_c) fusing_.emplace(*roundings);
+        if (!fusing_ && (!spelling.is_c || spelling.is_plain)) narrowing_.emplace(nothing_known);
         if (is_of_procedure) {
             integers_ = &roundings->integers;
             computed_ = &roundings->computed;
@@ -258,12 +260,18 @@ class StatementPrinter {
         std::vector<Term> operands;
         for (const Expr& operand : expr.operands()) {
             operands.push_back(terms_.at(operand.id()));
-            if (fusing_ && fusing_->is_rounded(expr, operands.size() - 1))
+            const size_t i = operands.size() - 1;
+            if (auto& shapes = fusing_ ? fusing_ : narrowing_;
+                shapes && shapes->is_narrowed(expr, i))
+                operands.back() = function("narrowed", {operands.back()});
+            else if (fusing_ && fusing_->is_rounded(expr, i))
                 operands.back() = function("rounded", {operands.back()});
         }
         bool chooses = expr.op() == Op::select || expr.op() == Op::call;
         for (const Term& operand : operands) chooses |= operand.chooses;
-        if (fusing_) fusing_->shape_of(expr);  // in this order, so that none goes deep
+        // In this order, so that none goes deep.
+        if (fusing_) fusing_->shape_of(expr);
+        if (narrowing_) narrowing_->shape_of(expr);
         const bool wraps = !integers_ || !interval_of(expr, *integers_);
         Term term = term_of_operation(expr, std::move(operands), spelling_, wraps);
         term.chooses = chooses;
@@ -309,6 +317,7 @@ class StatementPrinter {
     const ScalarSpelling& spelling_;
     const bool is_of_procedure_;
     std::optional<Fusing> fusing_;
+    std::optional<Fusing> narrowing_;  // where products are not rounded
     const std::map<int, Interval>* integers_ = nullptr;
     const std::set<int>* computed_ = nullptr;
     std::unordered_map<const ExprNode*, int> uses_;

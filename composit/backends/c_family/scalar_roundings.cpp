@@ -21,9 +21,11 @@ Shape Fusing::computed(const Expr& value) {
     switch (value.op()) {
         case Op::constant: return {false, std::signbit(value.value()), true};
         case Op::argument:
-            return {arguments_.products.contains(value.index()),
-                    arguments_.negated.contains(value.index()),
-                    arguments_.constants.contains(value.index())};
+            return {
+                arguments_.products.contains(value.index()),
+                arguments_.negated.contains(value.index()),
+                arguments_.constants.contains(value.index()),
+                arguments_.computed.contains(value.index()) && value.dtype() == ir::DType::float32};
         case Op::multiply: return {true, operand(0).is_negated || operand(1).is_negated, false};
         case Op::divide:  // by a power of two: a product
             return {operand(1).is_constant, operand(0).is_negated || operand(1).is_negated, false};
@@ -38,7 +40,8 @@ Shape Fusing::computed(const Expr& value) {
         case Op::select:
             return {operand(1).is_product || operand(2).is_product,
                     operand(1).is_negated || operand(2).is_negated,
-                    operand(1).is_constant || operand(2).is_constant};
+                    operand(1).is_constant || operand(2).is_constant,
+                    operand(1).is_narrowed || operand(2).is_narrowed};
         case Op::call: {
             const ir::scalar::Specialisation& called = specialisation_of(value);
             Roundings given;
@@ -51,7 +54,10 @@ Shape Fusing::computed(const Expr& value) {
             return Fusing(given).shape_of(called.body);
         }
         case Op::bitcast: return {false, true, false};
-        case Op::cast: return {false, operand(0).is_negated, operand(0).is_constant};
+        case Op::cast:
+            return {false, operand(0).is_negated, operand(0).is_constant,
+                    value.dtype() == ir::DType::float32 &&
+                        value.operands()[0].dtype() == ir::DType::float64};
         case Op::loop: return {true, true, true};
         default: return {};
     }
@@ -63,6 +69,13 @@ bool Fusing::is_rounded(const Expr& value, size_t i) {
     if (value.op() == Op::call) return true;
     if (value.op() == Op::subtract) return i == 0;
     return value.op() == Op::add && shape_of(value.operands()[1 - i]).is_negated;
+}
+
+bool Fusing::is_narrowed(const Expr& value, size_t i) {
+    const Expr& operand = value.operands()[i];
+    const bool may_widen =
+        value.op() == Op::call || (value.op() == Op::cast && value.dtype() == ir::DType::float64);
+    return may_widen && operand.dtype() == ir::DType::float32 && shape_of(operand).is_narrowed;
 }
 
 }  // namespace composit::c_family

@@ -61,7 +61,7 @@ std::optional<std::string> known_place(const Access& index, const Extents& loops
         if (place || index.strides[d] != 1 || loops[d] > length) return {};
         place = names[d];
     }
-    if (!place) place = "0";
+    if (!place && length > 0) place = "0";
     return place;
 }
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace composit {
 namespace {
 
@@ -43,6 +45,37 @@ TEST(WhileLoop, CountsAreFound) {
         EXPECT_EQ(*arrays[0].data_as<int64_t>(), c.first + c.iterations * c.by) << c.comparison;
         EXPECT_EQ(arrays[1].data_as<double>()[1], 100 + sum) << c.comparison;
     }
+}
+
+TEST(WhileLoop, CountersThatLeaveTheirDtypeDoNotCount) {
+    const auto make = [](DType dtype, int64_t first, int64_t end, int64_t by) {
+        const auto number = [&](int64_t value) { return ops::astype(whole(value), dtype); };
+        return while_loop([&](const Tensors& s) { return ops::map("less", {s[0], number(end)}); },
+                          [&](const Tensors& s) {
+                              return Tensors{ops::map("add", {s[0], number(by)}),
+                                             ops::map("add", {s[1], whole(1)})};
+                          },
+                          {number(first), whole(0)});
+    };
+    // 0, 50, 100, 150 - 256, …, until one of 120 to 127 comes.
+    int8_t counter = 0;
+    int64_t steps = 0;
+    for (; counter < 120; ++steps) counter = static_cast<int8_t>(counter + 50);
+    const Tensors wrapped = make(DType::int8, 0, 120, 50);
+    EXPECT_FALSE(transforms::is_loop(wrapped[1].node()));
+    EXPECT_EQ(*evaluate(wrapped)[0].data_as<int8_t>(), counter);
+    EXPECT_EQ(*evaluate(wrapped)[1].data_as<int64_t>(), steps);
+    const int64_t least = std::numeric_limits<int64_t>::min();
+    const Tensors from_least = make(DType::int64, least, least + 7, 3);
+    EXPECT_TRUE(transforms::is_loop(from_least[1].node()));
+    EXPECT_EQ(*evaluate(from_least)[0].data_as<int64_t>(), least + 9);
+    EXPECT_EQ(*evaluate(from_least)[1].data_as<int64_t>(), 3);
+    // As uint64, -8 is more than any int64.
+    const std::vector<Array> large = evaluate(make(DType::uint64, -8, -2, 2));
+    EXPECT_EQ(*large[0].data_as<uint64_t>(), ~uint64_t{0} - 1);
+    EXPECT_EQ(*large[1].data_as<int64_t>(), 3);
+    EXPECT_THROW((void)make(DType::int64, least, std::numeric_limits<int64_t>::max(), 1),
+                 NotSupported);
 }
 
 TEST(WhileLoop, OthersGoOnWhileThereAreValues) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace composit::jax {
 namespace {
 
@@ -62,6 +64,30 @@ TEST(JaxPrimitives, UpdatesThatDoNotFitAreDropped) {
         const float first = std::string_view(name) == "scatter" ? 5.0f : 6.0f;
         EXPECT_EQ(values_of(made), (std::vector<float>{first, 2, 3}));
     }
+}
+
+TEST(JaxPrimitives, EdgesAreXlas) {
+    const auto whole = [](std::vector<int32_t> values) {
+        const auto count = static_cast<int64_t>(values.size());
+        return ir::constant(Array::of<int32_t>(DType::int32, {count}, values));
+    };
+    const auto integers_of = [](const Tensor& x) {
+        const Array y = execute::evaluate({x})[0];
+        return std::vector<int32_t>(y.data_as<int32_t>(), y.data_as<int32_t>() + y.size());
+    };
+    const Tensor a = whole({7, -7}), zeros = whole({0, 0});
+    EXPECT_EQ(integers_of(apply("div", {a, zeros}, {})[0]), (std::vector<int32_t>{-1, -1}));
+    EXPECT_EQ(integers_of(apply("rem", {a, zeros}, {})[0]), (std::vector<int32_t>{7, -7}));
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const Tensor x = numbers({1e10F, -1e10F, nan, -2.5F}, {4});
+    const Tensor made = apply("convert_element_type", {x}, {{"new_dtype", DType::int32}})[0];
+    EXPECT_EQ(integers_of(made), (std::vector<int32_t>{2147483647, -2147483647 - 1, 0, -2}));
+    EXPECT_EQ(integers_of(apply("top_k", {x}, {{"k", int64_t{2}}})[1]),
+              (std::vector<int32_t>{2, 0}));
+    const Tensor none = apply(
+        "reduce_window_sum", {x},
+        {{"window_dimensions", Axes{5}}, {"window_strides", Axes{1}}, {"padding", Axes{0, 0}}})[0];
+    EXPECT_EQ(none.shape(), ir::Shape{0});
 }
 
 TEST(JaxPrimitives, AreKnownByName) {

@@ -68,6 +68,18 @@ TEST(LoadedModule, ErrorsHaveTheirPlace) {
     EXPECT_THROW((void)load_text(""), ValueError);
 }
 
+TEST(LoadedModule, NeedsNoMain) {
+    const std::string one =
+        "func.func @a(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}\n";
+    std::string other = one;
+    other.replace(other.find("@a"), 2, "@b");
+    EXPECT_TRUE(load_text(one).has_main());
+    const LoadedModule module = load_text(one + other);
+    EXPECT_FALSE(module.has_main());
+    EXPECT_THROW((void)module.main(), ValueError);
+    EXPECT_EQ(module.call("b", {ir::input("x", DType::float32, {})}).size(), 1);
+}
+
 TEST(LoadedModule, RefusesFunctionsThatCallThemselves) {
     const LoadedModule module = load_text(
         "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from composit import conformance
-
 TESTS = Path(__file__).resolve().parents[2]
 FAKE = TESTS / "cpp" / "fake_cuda"
 
@@ -139,8 +137,9 @@ def test_memory_is_shared(host, tmp_path):
     assert run(host, tmp_path / "shared.py") == "done\n"
 
 
-def test_the_page_says_how_many_programs_the_judge_has():
+def test_the_page_says_how_many_programs_the_judge_has(host):
     page = (TESTS.parent / "docs" / "devices.md").read_text()
-    counts = Counter(case.group for case in conformance.all_cases())
-    for group, count in counts.items():
+    # In a process where nobody has registered functions of their own.
+    program = "from composit import conformance; print(*(c.group for c in conformance.all_cases()))"
+    for group, count in Counter(run(host, "-c", program).split()).items():
         assert re.search(rf"\n\| {group}\b[^|]*\| {count} \|", page), (group, count)

@@ -1,5 +1,5 @@
-"""The tests of composit.torch and composit.tensorgrad on OpenCL: with their tensors made there, in a
-process of their own."""
+"""The tests of composit.torch and composit.tensorgrad on OpenCL: with their tensors made there, in
+a process of their own."""
 
 import os
 import subprocess
@@ -11,6 +11,7 @@ import pytest
 from share_of_tests import SHARES, turn
 
 HERE = Path(__file__).resolve().parents[1]
+TURNS = 40
 TENSORGRAD = sorted((HERE / "tensorgrad").glob("test_*.py"))
 
 
@@ -35,9 +36,9 @@ def test_tensorgrad(opencl, file):
 @pytest.mark.long_tail
 @pytest.mark.parametrize("share", range(SHARES))
 def test_composit_torch(opencl, request, share):
-    """A tenth of the tests; where only a share of the long tail runs, a hundredth, which goes round
-    with the commits: a driver takes a tenth of a second for each kernel that it builds."""
+    """A tenth of the tests; where only a share of the long tail runs, a fortieth of that, which
+    goes round with the commits: a driver takes a tenth of a second for each kernel."""
     part, parts = share, SHARES
     if request.config.getoption("--share") is not None:
-        part, parts = share + SHARES * turn(), SHARES**2
+        part, parts = share + SHARES * turn(TURNS), SHARES * TURNS
     run(opencl, HERE / "torch", COMPOSIT_TEST_PART=f"{part}/{parts}")

@@ -1,5 +1,5 @@
-"""Kernels at the edges of what their language has: nothing to loop over, steps beyond int64, numbers
-beyond the floats, defaults of inner functions, texts that are nested deep."""
+"""Kernels at the edges of what their language has: nothing to loop over, steps beyond int64,
+numbers beyond the floats, defaults of inner functions, texts that are nested deep."""
 
 import math
 import sys

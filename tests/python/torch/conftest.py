@@ -1,6 +1,6 @@
 """COMPOSIT_TEST_DEVICE=apart (or cuda, opencl): these tests with that default device, but for those
-that are marked `on_cpu`: they say themselves that tensors lie there. COMPOSIT_TEST_PART=3/100: every
-hundredth of them.
+that are marked `on_cpu`: they say themselves that tensors lie there. COMPOSIT_TEST_PART=3/100:
+every hundredth of them.
 
 Tests look at values by numpy() and give them by from_numpy(), which know no device but the CPU:
 there, values are copied from the device, and to it."""

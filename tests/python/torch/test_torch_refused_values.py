@@ -53,6 +53,7 @@ SAME = {
 }  # fmt: skip
 
 
+@pytest.mark.on_cpu  # where values are known when a call is made
 @pytest.mark.parametrize("name", SAME)
 def test_values_are_refused_as_pytorch_refuses_them(name):
     check_same(SAME[name])
