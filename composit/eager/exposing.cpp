@@ -16,27 +16,19 @@ struct Exposed {
     void operator()(void*) const {}
 };
 
-Array shared_on_device(const Array& value) {
-    const auto memory = value.remote();
-    const auto device = runtime::device(memory->device());
-    return {value.dtype(), value.shape(),
-            runtime::shared_memory(device, memory->address(), memory->bytes(), memory)};
-}
-
 Array shared(const Array& value) {
-    if (value.is_remote()) return shared_on_device(value);
+    if (const auto memory = value.remote())
+        return {value.dtype(), value.shape(),
+                runtime::shared_memory(runtime::device(memory->device()), memory->address(),
+                                       memory->bytes(), memory)};
     void* const data = value.mutable_data();
     return {value.dtype(), value.shape(), std::shared_ptr<void>(data, Exposed{value.owner()}),
             data};
 }
 
 Array copied(const Array& value) {
-    if (value.is_remote()) {
-        const auto device = runtime::device(value.remote()->device());
-        Array copy = runtime::array_on(device, value.dtype(), value.shape());
-        device->copy(copy.remote()->address(), value.remote()->address(), value.bytes());
-        return copy;
-    }
+    if (const auto memory = value.remote())
+        return runtime::copy_on(runtime::device(memory->device()), value);
     Array copy(value.dtype(), value.shape());
     if (value.bytes() > 0)
         std::memcpy(copy.mutable_data(), value.data(), static_cast<size_t>(value.bytes()));

@@ -222,16 +222,28 @@ ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::S
     return {dtype, std::move(shape), DeviceMemory::allocate(device, bytes, "array")};
 }
 
+namespace {
+
+bool lies_on(const Device& device, const ir::Array& array) {
+    return array.is_remote() && array.remote()->device() == device.name();
+}
+
+}  // namespace
+
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array) {
-    const bool is_there = array.is_remote() && array.remote()->device() == device->name();
-    if (is_there && !array.is_borrowed()) return array;
+    return lies_on(*device, array) && !array.is_borrowed() ? array : copy_on(device, array);
+}
+
+ir::Array copy_on(const std::shared_ptr<Device>& device, const ir::Array& array) {
     ir::Array copy = array_on(device, array.dtype(), array.shape());
-    if (is_there) device->wait_for_others();
+    void* const to = copy.remote()->address();
     if (array.bytes() == 0) return copy;
-    if (is_there)
-        device->copy(copy.remote()->address(), array.remote()->address(), array.bytes());
-    else
-        device->copy_from_host(copy.remote()->address(), array.on_host().data(), array.bytes());
+    if (!lies_on(*device, array)) {
+        device->copy_from_host(to, array.on_host().data(), array.bytes());
+        return copy;
+    }
+    if (array.is_borrowed()) device->wait_for_others();
+    device->copy(to, array.remote()->address(), array.bytes());
     return copy;
 }
 

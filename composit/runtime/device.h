@@ -100,6 +100,8 @@ ir::Array value_on(const std::shared_ptr<Device>& device, const ir::ConstantArra
 // there in memory that nobody writes.
 ir::Array array_on(const std::shared_ptr<Device>& device, ir::DType dtype, ir::Shape shape);
 ir::Array copied_to(const std::shared_ptr<Device>& device, const ir::Array& array);
+// A copy in memory of its own, wherever the array lies.
+ir::Array copy_on(const std::shared_ptr<Device>& device, const ir::Array& array);
 
 // Memory of the device that others read and write, too: another library's, or memory of an array
 // that was given to one. `owner` keeps it alive, and goes when this does, after all work that was

@@ -53,14 +53,7 @@ ir::Array exported(const LazyTensor& self, bool is_copied) {
     const auto device = runtime::device(name);
     ir::Array given;
     if (can_share) given = eager::exposed(self.cell());
-    if (!given) {
-        const ir::Array value = eager::look({self.tensor()}, {})[0];
-        given = runtime::copied_to(device, value);
-        if (value.is_remote() && given.remote() == value.remote()) {
-            given = runtime::array_on(device, value.dtype(), value.shape());
-            device->copy(given.remote()->address(), value.remote()->address(), value.bytes());
-        }
-    }
+    if (!given) given = runtime::copy_on(device, eager::look({self.tensor()}, {})[0]);
     device->synchronise();  // the others' queues know nothing of this one
     return given;
 }

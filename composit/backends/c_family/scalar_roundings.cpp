@@ -21,11 +21,9 @@ Shape Fusing::computed(const Expr& value) {
     switch (value.op()) {
         case Op::constant: return {false, std::signbit(value.value()), true};
         case Op::argument:
-            return {
-                arguments_.products.contains(value.index()),
-                arguments_.negated.contains(value.index()),
-                arguments_.constants.contains(value.index()),
-                arguments_.computed.contains(value.index()) && value.dtype() == ir::DType::float32};
+            return {arguments_.products.contains(value.index()),
+                    arguments_.negated.contains(value.index()),
+                    arguments_.constants.contains(value.index())};
         case Op::multiply: return {true, operand(0).is_negated || operand(1).is_negated, false};
         case Op::divide:  // by a power of two: a product
             return {operand(1).is_constant, operand(0).is_negated || operand(1).is_negated, false};
@@ -71,11 +69,35 @@ bool Fusing::is_rounded(const Expr& value, size_t i) {
     return value.op() == Op::add && shape_of(value.operands()[1 - i]).is_negated;
 }
 
+namespace {
+
+bool is_widening(const Expr& value) {
+    return value.op() == Op::cast && value.dtype() == ir::DType::float64;
+}
+
+// Whether a body makes a float64 of an argument.
+bool widens(const Expr& body, int argument) {
+    for (const Expr& each : ir::scalar::topological_order({body}))
+        for (size_t i = 0; i < each.operands().size(); ++i) {
+            const Expr& operand = each.operands()[i];
+            if (operand.op() != Op::argument || operand.index() != argument) continue;
+            if (is_widening(each)) return true;
+            if (each.op() == Op::call && widens(specialisation_of(each).body, static_cast<int>(i)))
+                return true;
+        }
+    return false;
+}
+
+}  // namespace
+
 bool Fusing::is_narrowed(const Expr& value, size_t i) {
     const Expr& operand = value.operands()[i];
-    const bool may_widen =
-        value.op() == Op::call || (value.op() == Op::cast && value.dtype() == ir::DType::float64);
-    return may_widen && operand.dtype() == ir::DType::float32 && shape_of(operand).is_narrowed;
+    if (operand.dtype() != ir::DType::float32) return false;
+    if (is_widening(value))  // a variable may have been narrowed where it was computed
+        return shape_of(operand).is_narrowed ||
+               (operand.op() == Op::argument && arguments_.computed.contains(operand.index()));
+    return value.op() == Op::call && shape_of(operand).is_narrowed &&
+           widens(specialisation_of(value).body, static_cast<int>(i));
 }
 
 }  // namespace composit::c_family

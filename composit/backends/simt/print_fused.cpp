@@ -215,10 +215,6 @@ class FusedPrinter {
     std::map<std::string, Combining::State> shared_;
 };
 
-}  // namespace
-
-namespace {
-
 size_t operands_of(const Fused& fused) {
     std::set<int> buffers;
     for (const Member& member : fused.members) {

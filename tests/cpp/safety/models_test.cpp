@@ -12,11 +12,10 @@
 #include "composit/numpy/manipulation.h"
 #include "composit/onnx/loaded_model.h"
 #include "composit/onnx/save_model.h"
+#include "tests/cpp/safety/process.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -31,17 +30,6 @@ using onnx::Attribute;
 using onnx::Dimension;
 using onnx::ElementType;
 using onnx::Node;
-
-size_t model_number(const char* name, size_t otherwise) {
-    const char* const value = std::getenv(name);
-    return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
-int64_t most_bytes_so_far() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return int64_t{1024} * usage.ru_maxrss;
-}
 
 Attribute integers(const std::string& name, std::vector<int64_t> values) {
     Attribute made;
@@ -190,8 +178,8 @@ TEST(MutantModels, are_read_or_refused_without_much_memory) {
     const std::vector<std::string> seeds{layers(), shapes()};
     for (const std::string& seed : seeds) ASSERT_TRUE(is_taken(seed));
     const std::string last = testing::TempDir() + "mutant_model";
-    const size_t count = model_number("COMPOSIT_MUTANTS", 1000);
-    std::mt19937_64 random(model_number("COMPOSIT_SEED", 1));
+    const size_t count = from_environment("COMPOSIT_MUTANTS", 1000);
+    std::mt19937_64 random(from_environment("COMPOSIT_SEED", 1));
     const int64_t before = most_bytes_so_far();
     size_t taken = 0;
     for (size_t i = 0; i < count; ++i) {

@@ -20,6 +20,7 @@
 #include "composit/transforms/tile.h"
 #include "composit/transforms/transforms.h"
 #include "tests/cpp/safety/kernel_batch.h"
+#include "tests/cpp/safety/process.h"
 
 #include <gtest/gtest.h>
 
@@ -38,11 +39,6 @@ using ir::DType;
 using ir::Tensor;
 using ir::scalar::Expr;
 using Tensors = std::vector<Tensor>;
-
-size_t from_environment(const char* name, size_t otherwise) {
-    const char* const value = std::getenv(name);
-    return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
 
 // The mutant at hand, in a file: where one kills the process, it is there.
 class LastMutant {

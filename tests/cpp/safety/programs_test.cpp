@@ -6,28 +6,16 @@
 #include "composit/base/error.h"
 #include "composit/mlir/loaded_module.h"
 #include "tests/cpp/safety/mutants.h"
+#include "tests/cpp/safety/process.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 namespace composit::tests {
 namespace {
-
-size_t program_number(const char* name, size_t otherwise) {
-    const char* const value = std::getenv(name);
-    return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
-int64_t memory_so_far() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return int64_t{1024} * usage.ru_maxrss;
-}
 
 #if defined(__SANITIZE_ADDRESS__)  // which keeps what is freed for a while
 constexpr int64_t most_memory = int64_t{1} << 30;
@@ -204,9 +192,9 @@ TEST(MutantPrograms, AreReadOrRefusedWithoutMuchMemory) {
     EXPECT_FALSE(is_built(programs()[3], &said));  // of matrices that are not square
     EXPECT_EQ(said.rfind("mlir.load: line 15, column 10: stablehlo.cholesky: ", 0), 0u) << said;
     const std::string last = testing::TempDir() + "mutant_program";
-    const size_t count = program_number("COMPOSIT_MUTANTS", 1000);
-    Mutator mutator(programs(), program_number("COMPOSIT_SEED", 1));
-    const int64_t before = memory_so_far();
+    const size_t count = from_environment("COMPOSIT_MUTANTS", 1000);
+    Mutator mutator(programs(), from_environment("COMPOSIT_SEED", 1));
+    const int64_t before = most_bytes_so_far();
     size_t taken = 0;
     for (size_t i = 0; i < count; ++i) {
         const std::string content = mutator.next();
@@ -214,7 +202,7 @@ TEST(MutantPrograms, AreReadOrRefusedWithoutMuchMemory) {
         taken += is_built(content) ? 1 : 0;
     }
     std::filesystem::remove(last);
-    EXPECT_LT(memory_so_far() - before, most_memory);
+    EXPECT_LT(most_bytes_so_far() - before, most_memory);
     EXPECT_GT(taken, count / 100);
     EXPECT_LT(taken, count);
     std::cout << taken << " of " << count << " mutants were taken\n";
