@@ -128,8 +128,9 @@ std::string Combining::combined(const std::string& a, const std::string& b) cons
         case Combiner::minimum: {
             const std::string is_better = b + (combiner_ == Combiner::maximum ? " > " : " < ") + a;
             // NaN if either is NaN; of equal operands the first one, which decides between zeros.
-            const std::string is_nan = is_floating ? text(" || ", b, " != ", b) : "";
-            return text(is_better, is_nan, " ? ", b, " : ", a);
+            // In this order machines have an instruction for all but the NaN of b.
+            const std::string is_nan = is_floating ? text(b, " != ", b, " ? ", b, " : ") : "";
+            return text(is_nan, is_better, " ? ", b, " : ", a);
         }
         default: break;
     }
@@ -146,15 +147,27 @@ std::vector<std::string> Combining::add(const State& state, const std::string& v
     const std::string next = names.claim("value");
     const std::string line = text("const ", type_, " ", next, " = ", value, ";");
     if (is_twice) return {line, text(state.value, " = ", combined(state.value, next), ";")};
-    const std::string better = next + (is_argmax(combiner_) ? " > " : " < ") + state.value;
-    // The first of equal ones, and the first NaN. Nothing yet is no NaN, and its position is none.
-    const std::string first_nan =
-        ir::is_floating(dtype_)
-            ? text(" || (", next, " != ", next, " && ", state.value, " == ", state.value, ")")
-            : "";
-    return {line, text("if (", better, first_nan, " || ", state.position, " == ", end_, ") {"),
-            text("    ", state.value, " = ", next, ";"),
-            text("    ", state.position, " = ", position, ";"), "}"};
+    // The first of equal ones, and the first NaN. Those that are as good as nothing, like -inf for
+    // argmax, win only where nothing does: see result().
+    const bool is_floating = ir::is_floating(dtype_);
+    const std::string better =
+        is_floating ? text("!(", next, is_argmax(combiner_) ? " <= " : " >= ", state.value, ") && ",
+                           state.value, " == ", state.value)
+                    : text(next, is_argmax(combiner_) ? " > " : " < ", state.value);
+    if (spelling_.is_plain)
+        return {line, text("if (", better, ") {"), text("    ", state.value, " = ", next, ";"),
+                text("    ", state.position, " = ", position, ";"), "}"};
+    // Choices instead of a branch: compilers make vectors of them.
+    const std::string wins = names.claim("wins");
+    return {line, text("const bool ", wins, " = ", better, ";"),
+            text(state.value, " = ", wins, " ? ", next, " : ", state.value, ";"),
+            text(state.position, " = ", wins, " ? ", position, " : ", state.position, ";")};
+}
+
+std::string Combining::result(const State& state) const {
+    if (!finds_position()) return state.value;
+    if (end_ == "0") return state.position;
+    return text(state.position, " == ", end_, " ? 0 : ", state.position);
 }
 
 std::vector<std::string> Combining::combine(const State& state, const State& right) const {

@@ -15,7 +15,8 @@ namespace composit::c_family {
 // their own.
 class Combining {
   public:
-    // `dtype`: of the values. `end`: a position behind all of them, for argmax and argmin.
+    // `dtype`: of the values. `end`: a position behind all of them, for argmax and argmin; 0 where
+    // states are not combined with one another.
     Combining(const ScalarSpelling& spelling, ir::kernel::Combiner combiner, ir::DType dtype,
               std::string position_type, int64_t end);
 
@@ -44,10 +45,8 @@ class Combining {
                                  const std::string& position, Names names) const;
     // state = state op right.
     std::vector<std::string> combine(const State& state, const State& right) const;
-    // The result: the value, or the position.
-    const std::string& result(const State& state) const {
-        return finds_position() ? state.position : state.value;
-    }
+    // The result: the value, or the position; 0 where no element was better than nothing.
+    std::string result(const State& state) const;
 
   private:
     std::string combined(const std::string& a, const std::string& b) const;

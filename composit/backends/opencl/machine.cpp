@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace composit::opencl {
 namespace {
@@ -53,6 +55,35 @@ class OpenClEvent : public runtime::Event {
     EventId event_;
 };
 
+// The machines that may have work when the process ends.
+class Running {
+  public:
+    static Running& all() {  // never destroyed
+        static auto& machines = *new Running;
+        return machines;
+    }
+    void add(OpenClMachine* machine) {
+        const std::lock_guard lock(mutex_);
+        machines_.push_back(machine);
+        std::atexit([] { all().finish(); });
+    }
+
+  private:
+    void finish() {
+        const std::lock_guard lock(mutex_);
+        for (OpenClMachine* const machine : machines_) {
+            try {
+                machine->synchronise();
+            } catch (const Error&) {
+                // It has failed, or belongs to another process: nothing runs there.
+            }
+        }
+    }
+
+    std::mutex mutex_;
+    std::vector<OpenClMachine*> machines_;
+};
+
 }  // namespace
 
 std::string device_text(const Api& api, DeviceId device, Info what) {
@@ -88,6 +119,14 @@ OpenClMachine::OpenClMachine(const Api& api, DeviceId device, std::string name)
     check("clCreateContext", status);
     queue_ = api.clCreateCommandQueue(context_, device_, profiling_queue, &status);
     check("clCreateCommandQueue", status);
+}
+
+// Drivers compile and compute in threads of their own, and exit() destroys what they use, last made
+// first. The first launch is waited for: PoCL's compiler makes its statics in it, so that the
+// handler is newer than they are.
+void OpenClMachine::finish_before_exit() {
+    synchronise();
+    Running::all().add(this);
 }
 
 void OpenClMachine::refuse_forked() const {

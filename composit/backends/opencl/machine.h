@@ -43,6 +43,7 @@ class OpenClMachine : public simt::Machine {
   private:
     void check(const char* call, Status status) const { check_call(name_, call, status); }
     void refuse_forked() const;
+    void finish_before_exit();
     std::shared_ptr<simt::Code> build_now(const std::string& text, const std::string& folder);
     ProgramId from_binary(const std::string& binary) const;
     ProgramId from_text(const simt::BinaryKey& key, const std::string& folder) const;
@@ -55,6 +56,7 @@ class OpenClMachine : public simt::Machine {
     bool is_cpu_ = false;
     bool has_loops_ = false;          // its kernels are those of CPUs
     bool driver_keeps_code_ = false;  // on disk, by text: composit keeps no binaries then
+    std::once_flag has_launched_;
     pid_t owner_;
     ContextId context_ = nullptr;
     QueueId queue_ = nullptr;

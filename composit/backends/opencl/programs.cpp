@@ -161,6 +161,7 @@ void OpenClMachine::launch(const simt::Code& code, const simt::Launch& launch) {
         api_.clEnqueueNDRangeKernel(queue_, kernel, 2, nullptr, all, threads, 0, nullptr, nullptr);
     if (status != success)
         fail_call(name_, text("clEnqueueNDRangeKernel of ", launch.function).c_str(), status);
+    std::call_once(has_launched_, [this] { finish_before_exit(); });
 }
 
 }  // namespace composit::opencl

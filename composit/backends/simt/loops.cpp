@@ -76,21 +76,37 @@ void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std:
 }
 
 Combining::State print_lanes(FunctionText& f, const Combining& c, const std::string& begin,
-                             const std::string& end, const AddElement& add) {
+                             const std::string& end, int64_t length, const AddElement& add) {
     const Combining::State lanes = cleared_array(f, c, lane_count);
     const std::string first = f.names.claim("first"), lane = f.names.claim("lane"),
-                      e = f.names.claim("e");
+                      step = f.names.claim("step"), e = f.names.claim("e");
+    const Combining::State own = Combining::at(lanes, text("[", lane, "]"));
+    // Compilers keep the array in memory: a lane is loaded and stored once for several elements.
+    constexpr int64_t steps = 8;
+    const auto print_steps = [&](int64_t count) {
+        f.code.open(text("for (; ", first, " + ", count * lane_count, " <= ", end, "; ", first,
+                         " += ", count * lane_count, ")"));
+        f.code.open(loop("int", lane, "0", text(lane_count)));
+        if (count > 1) {
+            f.code.add("#pragma unroll");
+            f.code.open(loop("int", step, "0", text(count)));
+        }
+        f.code.add(text("const ", f.index(), " ", e, " = ", first, " + ", lane,
+                        count > 1 ? text(" + ", step, " * ", lane_count) : "", ";"));
+        add(own, e);
+        if (count > 1) f.code.close();
+        f.code.close();
+        f.code.close();
+    };
+    const bool is_known = length >= 0;
     f.code.add(text(f.index(), " ", first, " = ", begin, ";"));
-    f.code.open(text("for (; ", first, " + ", lane_count, " <= ", end, "; ", first,
-                     " += ", lane_count, ")"));
-    f.code.open(loop("int", lane, "0", text(lane_count)));
-    f.code.add(text("const ", f.index(), " ", e, " = ", first, " + ", lane, ";"));
-    add(Combining::at(lanes, text("[", lane, "]")), e);
-    f.code.close();
-    f.code.close();
-    f.code.open(loop(f.index(), e, first, end));
-    add(Combining::at(lanes, text("[", e, " - ", first, "]")), e);
-    f.code.close();
+    if (!is_known || length >= steps * lane_count) print_steps(steps);
+    if (!is_known || length % (steps * lane_count) >= lane_count) print_steps(1);
+    if (!is_known || length % lane_count != 0) {
+        f.code.open(loop(f.index(), e, first, end));
+        add(Combining::at(lanes, text("[", e, " - ", first, "]")), e);
+        f.code.close();
+    }
     print_halving_of_array(f, c, lanes, lane_count, 1);
     return Combining::at(lanes, "[0]");
 }

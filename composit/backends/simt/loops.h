@@ -24,10 +24,11 @@ void print_loops(FunctionText& f, const ir::kernel::Extents& extents, const std:
                  const Body& body);
 
 // A block of a row: its lanes, 32 of them, each with its elements from `begin` to `end`, combined
-// by halving. Returns the state of the result. `add` adds the element of a number to a state.
+// by halving. Returns the state of the result. `length`: how many elements, or -1 where that is
+// known only when it runs. `add` adds the element of a number to a state.
 using AddElement = std::function<void(const Combining::State& state, const std::string& element)>;
 Combining::State print_lanes(FunctionText& f, const Combining& c, const std::string& begin,
-                             const std::string& end, const AddElement& add);
+                             const std::string& end, int64_t length, const AddElement& add);
 // The same of `width` neighbouring columns at once, in arrays of 32 times `stride` elements. The
 // result of a column is the state at its number.
 using AddOfColumn = std::function<void(const Combining::State& state, const std::string& element,

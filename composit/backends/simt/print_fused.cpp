@@ -152,7 +152,7 @@ class FusedPrinter {
             return print_loops(f_, loops.kept, "jklmno", [&](const std::vector<std::string>& at) {
                 const std::vector<std::string> row = with_pieces(at);
                 const Combining::State result =
-                    print_lanes(f_, c, "0", text(count),
+                    print_lanes(f_, c, "0", text(count), count,
                                 [&](const Combining::State& state, const std::string& e) {
                                     add_element(state, row, e);
                                 });

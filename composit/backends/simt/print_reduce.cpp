@@ -165,6 +165,11 @@ class ReducePrinter {
                                              begin, " + ", block_length, " : ", count_))};
     }
 
+    // Of all of them; -1 where the last one is shorter.
+    int64_t length_of_blocks() const {
+        return blocks_ == 1 ? count_ : count_ % block_length == 0 ? block_length : -1;
+    }
+
     void print_rows(FunctionText& f) {
         const Combining c = combining(f);
         const int64_t chains = rows_ * blocks_;
@@ -233,10 +238,11 @@ class ReducePrinter {
         }
         const std::vector<std::string> kept = f.unflatten(row, loops_.kept, "jklmno");
         const Range range = range_of_block(f, block);
-        const Combining::State result = print_lanes(
-            f, c, range.begin, range.end, [&](const Combining::State& state, const std::string& e) {
-                add_element(f, c, state, kept, e);
-            });
+        const Combining::State result =
+            print_lanes(f, c, range.begin, range.end, length_of_blocks(),
+                        [&](const Combining::State& state, const std::string& e) {
+                            add_element(f, c, state, kept, e);
+                        });
         print_result(f, c, result, kept, blocks_ > 1 ? chain : "", partials);
         close_share(f, at_a_time);
         f.launch(groups_of(chains, at_a_time), 1, 1);

@@ -88,7 +88,7 @@ class ReducePrinter {
 
     // One element after the other.
     void print_along() {
-        const Combining c(text_.spelling(), reduce_.combiner, dtype_, text_.index(), -1);
+        const Combining c(text_.spelling(), reduce_.combiner, dtype_, text_.index(), 0);
         const auto state = c.claim(text_.names);
         for (const std::string& line : c.declare(state)) code().add(line);
         if (count_ > 0) {
