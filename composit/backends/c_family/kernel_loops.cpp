@@ -67,6 +67,26 @@ int loop_to_split(const Extents& extents) {
     return static_cast<int>(std::max_element(extents.begin(), extents.end()) - extents.begin());
 }
 
+int transposed_loop(const LoopNest& nest, size_t inputs) {
+    constexpr int64_t least_extent = 32, least_bytes = 1 << 16;  // caches hold what is smaller
+    if (nest.extents.size() < 2 || nest.extents.back() < least_extent) return -1;
+    const size_t last = nest.extents.size() - 1;
+    for (size_t k = 0; k < inputs; ++k) {
+        const Access& input = nest.accesses[k];
+        if (input.buffer == Access::position) continue;
+        if (ir::element_count(nest.extents) * ir::size_of(input.dtype) < least_bytes) continue;
+        for (size_t d = 0; d < last; ++d)
+            if (nest.extents[d] >= least_extent && input.strides[d] != 0 &&
+                std::abs(input.strides[d]) < std::abs(input.strides[last]))
+                return static_cast<int>(d);
+    }
+    return -1;
+}
+
+int64_t columns_of_strip(ir::DType written) {
+    return std::max<int64_t>(8, 32 / ir::size_of(written));
+}
+
 std::string address_text(const Access& access, const std::vector<std::string>& indices) {
     std::string result;
     auto put = [&](bool is_negative, const std::string& term) {

@@ -26,6 +26,13 @@ LoopNest sort_and_merge_loops(LoopNest nest, size_t leader);
 // loops.
 int loop_to_split(const ir::kernel::Extents& extents);
 
+// The loop along which one of the first `inputs` accesses walks in smaller steps than along the
+// last one: that of a transposed operand. -1: none, or one that is small. It pays to go through the
+// last loop in strips then, around this one.
+int transposed_loop(const LoopNest& nest, size_t inputs);
+// Of such a strip: few enough for a cache in which all of them may belong to one place.
+int64_t columns_of_strip(ir::DType written);
+
 // "i * 16 + j + 3"; indices[d] is the text of loop d's index, an expression in parentheses or a
 // name.
 std::string address_text(const ir::kernel::Access& access, const std::vector<std::string>& indices);

@@ -4,35 +4,14 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace composit::c_family {
-
-using ir::kernel::Access;
 
 namespace {
 
 // Loops that hold a few times the elements that are under way when vectors go through a long chain
 // by turns.
 constexpr int64_t least_in_turns = 64;
-
-// The loop along which an input is walked through in smaller steps than along the last one: a
-// transposed operand. -1: none, or one that is small.
-int transposed_loop(const LoopNest& nest, size_t inputs) {
-    constexpr int64_t least_extent = 32, least_bytes = 1 << 16;  // what caches hold as it is
-    const size_t last = nest.extents.size() - 1;
-    if (nest.extents.size() < 2 || nest.extents[last] < least_extent) return -1;
-    for (size_t k = 0; k < inputs; ++k) {
-        const Access& input = nest.accesses[k];
-        const int64_t bytes = ir::element_count(nest.extents) * ir::size_of(input.dtype);
-        if (input.buffer == Access::position || bytes < least_bytes) continue;
-        for (size_t d = 0; d < last; ++d)
-            if (nest.extents[d] >= least_extent && input.strides[d] != 0 &&
-                std::abs(input.strides[d]) < std::abs(input.strides[last]))
-                return static_cast<int>(d);
-    }
-    return -1;
-}
 
 // Goes through the last loop in strips, around loop `outer`: the elements of a transposed operand
 // that a step along `outer` brings into the cache are used while they are there. The end of a strip
@@ -74,9 +53,7 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
     std::vector<std::string> headers = loop_headers(indices, nest.extents, split);
     const bool is_long = longest_chain(map.values) >= long_chain;
     const int outer = transposed_loop(nest, inputs);
-    // Few enough columns for a cache in which all of them may belong to one place.
-    const int64_t width =
-        is_long ? least_in_turns : std::max<int64_t>(8, 32 / ir::size_of(map.outputs[0].dtype));
+    const int64_t width = is_long ? least_in_turns : columns_of_strip(map.outputs[0].dtype);
     if (outer >= 0 && split != static_cast<int>(nest.extents.size()) - 1)
         print_in_strips(headers, static_cast<size_t>(outer), indices.back(),
                         writer.names.claim("first"), nest.extents.back(), width);

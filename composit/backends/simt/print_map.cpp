@@ -85,6 +85,8 @@ class MapPrinter {
             print_element({});
             return f_.launch(1, 1, 1);
         }
+        const int transposed = c_family::transposed_loop(nest_, map_.inputs.size());
+        if (transposed >= 0) return print_in_strips(static_cast<size_t>(transposed));
         const int64_t length = nest_.extents.back();
         const ir::kernel::Extents outer(nest_.extents.begin(), nest_.extents.end() - 1);
         const int64_t rows = ir::element_count(outer);
@@ -110,6 +112,35 @@ class MapPrinter {
         f_.code.close();
         close_share(f_, at_a_time);
         f_.launch(groups_of(shares, at_a_time), 1, 1);
+    }
+
+    // A thread takes some steps of loop `transposed`, and goes through the last loop in strips
+    // around them.
+    void print_in_strips(size_t transposed) {
+        constexpr int64_t steps = 64;
+        const int64_t length = nest_.extents.back(), extent = nest_.extents[transposed];
+        const int64_t width = c_family::columns_of_strip(output(0).dtype);
+        ir::kernel::Extents shares(nest_.extents.begin(), nest_.extents.end() - 1);
+        shares[transposed] = groups_of(extent, steps);
+        std::vector<std::string> indices =
+            f_.unflatten(open_share(f_, ir::element_count(shares), 1, "share"), shares, "jklmno");
+        const auto open_piece = [&](const std::string& index, const std::string& begin,
+                                    int64_t step, int64_t whole) {
+            const std::string end = text(begin, " + ", step);
+            f_.code.open(text("for (", f_.index(), " ", index, " = ", begin, "; ", index, " < (",
+                              end, " < ", whole, " ? ", end, " : ", whole, "); ++", index, ")"));
+        };
+        const std::string begin = f_.declare("begin", text(indices[transposed], " * ", steps));
+        const std::string first = f_.names.claim("first");
+        f_.code.open(text("for (", f_.index(), " ", first, " = 0; ", first, " < ", length, "; ",
+                          first, " += ", width, ")"));
+        indices[transposed] = f_.names.claim("r");
+        open_piece(indices[transposed], begin, steps, extent);
+        indices.push_back(f_.names.claim("i"));
+        open_piece(indices.back(), first, width, length);
+        print_element(indices);
+        for (int loop = 0; loop < 3; ++loop) f_.code.close();
+        f_.launch(ir::element_count(shares), 1, 1);
     }
 
     void print_element(const std::vector<std::string>& indices) {
