@@ -3,6 +3,7 @@
 // it is loaded, for each file is compared, and is built anew.
 #include "composit/backends/cpp/cache.h"
 
+#include "composit/backends/c_family/code_alone.h"
 #include "composit/backends/c_family/kernel_names.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
@@ -49,15 +50,15 @@ std::string key_text(const Source& source) {
     return text("composit ", version, "\ncompiler ", source.compiler.path, "\nversion ",
                 source.compiler.version, "\ncpu ", cpu_features(), "\ncommand ",
                 command_line(build_command(source.compiler)), "\n",
-                fingerprint("kernel.cpp", source.text));
+                fingerprint("code", c_family::code_alone(source.text)));
 }
 
-// The bytes of kernel.so by the text of build.txt behind the key, "kernel.so 5120 0123…"; 0 if it
-// does not tell.
-size_t bytes_of_code(std::string_view description) {
-    constexpr std::string_view name = "kernel.so ";
-    if (!description.starts_with(name)) return 0;
-    description.remove_prefix(name.size());
+// The bytes of a file by its line of build.txt behind the key, "kernel.so 5120 0123…"; 0 if it does
+// not tell.
+size_t bytes_of(const std::string& name, std::string_view description) {
+    const size_t line = description.find(name + " ");
+    if (line == std::string_view::npos) return 0;
+    description.remove_prefix(line + name.size() + 1);
     size_t bytes = 0;
     std::from_chars(description.data(), description.data() + description.size(), bytes);
     return bytes;
@@ -67,14 +68,18 @@ size_t bytes_of_code(std::string_view description) {
 std::shared_ptr<Library> load(const Source& source, const fs::path& entry) {
     if (!is_own_folder(entry)) return nullptr;
     const std::string key = key_text(source);
-    constexpr size_t longest_fingerprint = 64;
+    constexpr size_t longest_fingerprints = 128;
     const std::optional<std::string> description =
-        read_file(entry / "build.txt", key.size() + longest_fingerprint);
+        read_file(entry / "build.txt", key.size() + longest_fingerprints);
     if (!description || !description->starts_with(key)) return nullptr;
-    const std::string_view of_code = std::string_view(*description).substr(key.size());
-    const std::optional<std::string> code = read_file(entry / "kernel.so", bytes_of_code(of_code));
-    if (!code || fingerprint("kernel.so", *code) != of_code) return nullptr;
-    if (read_file(entry / "kernel.cpp", source.text.size()) != source.text) return nullptr;
+    const std::string_view of_files = std::string_view(*description).substr(key.size());
+    std::string found;
+    for (const char* name : {"kernel.so", "kernel.cpp"}) {
+        const std::optional<std::string> file = read_file(entry / name, bytes_of(name, of_files));
+        if (!file) return nullptr;
+        found += fingerprint(name, *file);
+    }
+    if (found != of_files) return nullptr;
     try {
         return std::make_shared<Library>(entry / "kernel.so", source.symbols);
     } catch (const InputOutputError&) {
@@ -189,7 +194,8 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
         user_check<InputOutputError>(!is_full(folder), "No space left on device");
         fail_build(source, temporary, entry, finished);
     }
-    write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code));
+    write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code) +
+                                         fingerprint("kernel.cpp", source.text));
     std::shared_ptr<Library> library;
     try {
         library = std::make_shared<Library>(folder / "kernel.so", source.symbols);

@@ -42,13 +42,14 @@ struct Source {
 // it.
 std::vector<std::string> build_command(const Compiler& compiler);
 
-// The library of `source`, from <folder>/<version>/<identifier of name>-<hash>/{kernel.cpp,
-// kernel.so, graph.txt, build.txt}, built if it is not there or not as it was written: an entry of
-// somebody else, cut off, without its symbols, or no folder at all. `folder` empty: the default
-// one. A folder that others can write to, or that cannot be written, is not used but a private
-// temporary folder; `warning` then says so, once per folder and reason, for the caller to pass on.
-// An entry gets its name when its symbols were found. Throws CompilationUnavailable, or
-// runtime::Interrupted on a stop, which leaves nothing behind.
+// The library of `source`, or of a text that differs in comments alone, from
+// <folder>/<version>/<identifier of name>-<hash>/{kernel.cpp, kernel.so, graph.txt, build.txt},
+// built if it is not there or not as it was written: an entry of somebody else, cut off, without
+// its symbols, or no folder at all. `folder` empty: the default one. A folder that others can write
+// to, or that cannot be written, is not used but a private temporary folder; `warning` then says
+// so, once per folder and reason, for the caller to pass on. An entry gets its name when its
+// symbols were found. Throws CompilationUnavailable, or runtime::Interrupted on a stop, which
+// leaves nothing behind.
 std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder,
                                        const std::stop_token& stop, std::string& warning);
 

@@ -1,4 +1,5 @@
 // Code of an OpenCL device: built from text, or from the binary of an earlier build, and launched.
+#include "composit/backends/c_family/code_alone.h"
 #include "composit/backends/opencl/machine.h"
 #include "composit/backends/simt/dialect.h"
 #include "composit/base/error.h"
@@ -107,8 +108,10 @@ ProgramId OpenClMachine::from_binary(const std::string& binary) const {
 }
 
 ProgramId OpenClMachine::from_text(const simt::BinaryKey& key, const std::string& folder) const {
-    const char* data = key.text.c_str();
-    const size_t bytes = key.text.size();
+    const std::string code =
+        c_family::code_alone(key.text);  // drivers keep what they compiled by it
+    const char* data = code.c_str();
+    const size_t bytes = code.size();
     Status status = success;
     const ProgramId program = api_.clCreateProgramWithSource(context_, 1, &data, &bytes, &status);
     check("clCreateProgramWithSource", status);

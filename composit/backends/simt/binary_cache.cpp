@@ -1,6 +1,7 @@
 // An entry is a head in lines, which holds the hashes of key and binary, and the binary.
 #include "composit/backends/simt/binary_cache.h"
 
+#include "composit/backends/c_family/code_alone.h"
 #include "composit/base/error.h"
 #include "composit/base/private_files.h"
 #include "composit/base/sha256.h"
@@ -26,8 +27,8 @@ std::string hash_of(const std::string& bytes) {
 }
 
 std::string head_of_entry(const BinaryKey& key) {
-    return text("composit ", version, "\n", key.kind, "\n", key.how, "\ntext ", hash_of(key.text),
-                "\n");
+    return text("composit ", version, "\n", key.kind, "\n", key.how, "\ncode ",
+                hash_of(c_family::code_alone(key.text)), "\n");
 }
 
 // Where the entries are: <folder>/<version>, or a private one if that cannot be used, which is

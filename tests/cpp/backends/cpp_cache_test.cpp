@@ -82,6 +82,21 @@ class CppCache : public testing::Test {
     std::string cxx_;
 };
 
+TEST_F(CppCache, KnowsATextByItsCode) {
+    set_compiler(script("exec g++ \"$@\""));
+    const std::string code = "extern \"C\" int f() { return 3; }";
+    const auto build = [&](const std::string& text) {
+        std::string warning;
+        return cpp::build_or_load({"f", text, "", cpp::find_compiler(), {"f"}}, base_.string(), {},
+                                  warning);
+    };
+    (void)build("// a.py:7\n" + code + "\n");
+    ASSERT_EQ(entries(base_).size(), 1u);
+    set_compiler(script("case $1 in --version) exec g++ --version;; esac\nexit 1"));
+    EXPECT_NE(build("// a.py:123, longer\n" + code + "  // b.py:8\n"), nullptr);
+    EXPECT_EQ(entries(base_).size(), 1u);
+}
+
 TEST_F(CppCache, HoldsSourceCodeGraphAndBuild) {
     fs::path folder = base_ / "a" / "b";
     EXPECT_TRUE(works(folder, 1));
