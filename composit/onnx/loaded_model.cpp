@@ -1,6 +1,7 @@
 // Calls of ONNX models: inputs that are checked, values that decide shapes, programs.
 #include "composit/onnx/loaded_model.h"
 
+#include "composit/execute/fold_constants.h"
 #include "composit/onnx/builder.h"
 
 #include <algorithm>
@@ -143,6 +144,30 @@ Values LoadedModel::operator()(const Values& inputs,
     return Builder(program_).build(named, parameters);
 }
 
+namespace {
+
+// Outputs with the work that is the same in every call done.
+Values folded(const Values& outputs) {
+    std::vector<Tensor> tensors;
+    const auto collect = [&](const Tensor& tensor) {
+        tensors.push_back(tensor);
+        return tensor;
+    };
+    for (const Value& output : outputs) (void)with_tensors(output, collect);
+    const std::vector<Tensor> made = execute::fold_constants(tensors);
+    size_t next = 0;
+    Values results;
+    for (const Value& output : outputs)
+        results.push_back(with_tensors(output, [&](const Tensor&) { return made[next++]; }));
+    return results;
+}
+
+}  // namespace
+
+Values LoadedModel::with_fixed_parameters(const Values& inputs) const {
+    return folded((*this)(inputs));
+}
+
 LoadedModel::Traced LoadedModel::trace(const Values& examples) const {
     check(examples);
     std::set<size_t> fixed;
@@ -195,7 +220,7 @@ LoadedModel::Compiled LoadedModel::compile(const std::vector<Tensor>& examples,
     Traced traced = trace(values);
     std::vector<Tensor> outputs;
     std::vector<std::vector<std::string>> texts;
-    for (const Value& output : traced.outputs) {
+    for (const Value& output : folded(traced.outputs)) {
         texts.push_back(output.is_chosen() ? output.chosen().texts : std::vector<std::string>());
         if (output.is_chosen()) {
             outputs.push_back(output.chosen().places);

@@ -48,6 +48,10 @@ class LoadedModel {
     [[nodiscard]] Values operator()(const Values& inputs,
                                     const std::map<std::string, Tensor>& parameters = {}) const;
 
+    // The same for a program that runs many times, in which the model's constants stay: what is
+    // made of them alone is computed now (execute/fold_constants.h).
+    [[nodiscard]] Values with_fixed_parameters(const Values& inputs) const;
+
     // Which of the inputs have values that decide shapes, or what is computed, in a call with
     // these: their places. Values of tensors are not looked at unless they decide.
     [[nodiscard]] std::vector<size_t> deciding_inputs(const Values& examples) const;

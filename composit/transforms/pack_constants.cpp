@@ -39,6 +39,24 @@ bool keeps_its_sides(const Contract& c, const Target& target) {
     return false;
 }
 
+// The same product with rows and columns exchanged: factors commute.
+void exchange_sides(Contract& c) {
+    const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
+    const auto turned = [b](const Access& access, size_t second, size_t third) {
+        Access result = access;
+        const auto at = access.strides.begin() + static_cast<std::ptrdiff_t>(b);
+        std::rotate_copy(at, at + static_cast<std::ptrdiff_t>(second),
+                         at + static_cast<std::ptrdiff_t>(second + third),
+                         result.strides.begin() + static_cast<std::ptrdiff_t>(b));
+        return result;
+    };
+    const Access left = turned(c.right, k, n), right = turned(c.left, m, k);
+    c.left = left;
+    c.right = right;
+    c.output = turned(c.output, m, n);
+    std::swap(c.rows, c.columns);
+}
+
 class Packer {
   public:
     Packer(Program program, const Target& target) : program_(std::move(program)), target_(target) {}
@@ -85,7 +103,13 @@ class Packer {
 
     void pack(Contract& c) {
         if (!ir::is_floating(c.output.dtype) || ir::size_of(c.output.dtype) < 4) return;
-        if (ir::element_count(c.batch) != 1 || !keeps_its_sides(c, target_)) return;
+        if (ir::element_count(c.batch) != 1) return;
+        // Few columns fill no tile. Rows of a constant do, once they are the columns.
+        const bool turns = c.finish.values.empty() && is_worth_it(c.left) &&
+                           ir::element_count(c.columns) < target_.least_columns &&
+                           ir::element_count(c.rows) >= target_.least_columns;
+        if (turns) exchange_sides(c);
+        if (!turns && !keeps_its_sides(c, target_)) return;
         const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(),
                      k = c.depth.size();
         if (is_worth_it(c.left)) {

@@ -150,6 +150,15 @@ void bind_onnx(nb::module_& module) {
             },
             located)
         .def(
+            "with_fixed_parameters",
+            [](const LoadedModel& model, const nb::list& inputs) {
+                nb::list outputs;
+                for (const Value& value : model.with_fixed_parameters(values_from(model, inputs)))
+                    outputs.append(as_python(value));
+                return outputs;
+            },
+            located)
+        .def(
             "deciding_inputs",
             [](const LoadedModel& model, const nb::list& examples) {
                 return model.deciding_inputs(values_from(model, examples));

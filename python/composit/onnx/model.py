@@ -175,7 +175,7 @@ class CompiledModel:
         def function(*values: Any) -> Any:
             for place, value in zip(free, values):
                 constants[place] = value
-            outputs = model._core.call(constants, {})
+            outputs = model._core.with_fixed_parameters(constants)
             for place, output in enumerate(outputs):
                 if isinstance(output, _bound.ChosenStrings):
                     self._texts[place], outputs[place] = output.texts, output.places
