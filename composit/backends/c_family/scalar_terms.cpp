@@ -64,18 +64,18 @@ class TermMaker {
             case Op::multiply: return arithmetic("*", Binding::product);
             case Op::divide: return quotient("/");
             case Op::remainder:
-                return is_floating(dtype_) ? named("float_remainder", "fmod") : quotient("%");
+                if (!is_floating(dtype_)) return quotient("%");
+                return named("float_remainder", "fmod" + of_devices());
             case Op::negate: return negated();
             case Op::absolute: return magnitude();
             case Op::fma: return named("multiply_add", "fma");
             case Op::square_root: return named("square_root", "sqrt");
-            case Op::floor: return named("round_down", "floor");
-            case Op::ceil: return named("round_up", "ceil");
-            case Op::rint: return named("round_to_even", "rint");
-            case Op::trunc: return named("round_to_zero", "trunc");
+            case Op::floor: return named("round_down", "floor" + of_devices());
+            case Op::ceil: return named("round_up", "ceil" + of_devices());
+            case Op::rint: return named("round_to_even", "rint" + of_devices());
+            case Op::trunc: return named("round_to_zero", "trunc" + of_devices());
             case Op::copysign: return named("copy_sign", "copysign");
-            case Op::nextafter:
-                return named("next_after", "next_after" + (spelling_.is_plain ? "" : "_" + type()));
+            case Op::nextafter: return named("next_after", "next_after" + of_devices());
             case Op::equal: return compared("==");
             case Op::not_equal: return compared("!=");
             case Op::less: return compared("<");
@@ -103,6 +103,8 @@ class TermMaker {
 
   private:
     std::string type() const { return type_name(dtype_); }
+    // Behind the name of a function that the texts for devices bring themselves.
+    std::string of_devices() const { return spelling_.is_plain ? "" : "_" + type(); }
     // Compilers warn of `|` between bools.
     bool is_logical() const { return spelling_.is_plain && dtype_ == DType::boolean; }
     std::string written(DType dtype, Bits bits) const { return literal(dtype, bits, spelling_); }

@@ -29,6 +29,26 @@ static inline int64_t absolute_int64_t(int64_t x) {
     return x < 0 ? (int64_t)(0ul - (uint64_t)(x)) : x;
 }
 
+// Of these PoCL's compiler takes it for granted that they meet no NaN, no infinity and no number
+// beyond an integer: known operands like that make it drop stores.
+static inline float floor_float(float x) { return fabs(x) < 8388608.0f ? floor(x) : x; }
+static inline float ceil_float(float x) { return fabs(x) < 8388608.0f ? ceil(x) : x; }
+static inline float rint_float(float x) { return fabs(x) < 8388608.0f ? rint(x) : x; }
+static inline float trunc_float(float x) { return fabs(x) < 8388608.0f ? trunc(x) : x; }
+static inline double floor_double(double x) { return fabs(x) < 4503599627370496.0 ? floor(x) : x; }
+static inline double ceil_double(double x) { return fabs(x) < 4503599627370496.0 ? ceil(x) : x; }
+static inline double rint_double(double x) { return fabs(x) < 4503599627370496.0 ? rint(x) : x; }
+static inline double trunc_double(double x) { return fabs(x) < 4503599627370496.0 ? trunc(x) : x; }
+// The remainder of a / b, rounded to 0.
+static inline float fmod_float(float a, float b) {
+    if (isfinite(a) && isfinite(b) && b != 0.0f) return fmod(a, b);
+    return isfinite(a) && isinf(b) ? a : (a * b) / (a * b);
+}
+static inline double fmod_double(double a, double b) {
+    if (isfinite(a) && isfinite(b) && b != 0.0) return fmod(a, b);
+    return isfinite(a) && isinf(b) ? a : (a * b) / (a * b);
+}
+
 // The next float after x on the way to y. Floats count as integers of sign and magnitude do; both
 // zeros are 0.
 static inline float next_after_float(float x, float y) {
@@ -95,6 +115,18 @@ COMPOSIT_DEVICE uint16_t lane_below(uint16_t x, int places) {
 COMPOSIT_DEVICE int16_t lane_below(int16_t x, int places) {
     return (int16_t)(__shfl_down_sync(0xffffffffu, (int32_t)(x), places));
 }
+
+// As OpenCL's texts call them.
+COMPOSIT_DEVICE float floor_float(float x) { return floorf(x); }
+COMPOSIT_DEVICE float ceil_float(float x) { return ceilf(x); }
+COMPOSIT_DEVICE float rint_float(float x) { return rintf(x); }
+COMPOSIT_DEVICE float trunc_float(float x) { return truncf(x); }
+COMPOSIT_DEVICE float fmod_float(float a, float b) { return fmodf(a, b); }
+COMPOSIT_DEVICE double floor_double(double x) { return floor(x); }
+COMPOSIT_DEVICE double ceil_double(double x) { return ceil(x); }
+COMPOSIT_DEVICE double rint_double(double x) { return rint(x); }
+COMPOSIT_DEVICE double trunc_double(double x) { return trunc(x); }
+COMPOSIT_DEVICE double fmod_double(double a, double b) { return fmod(a, b); }
 
 // The next float after x on the way to y. Floats count as integers of sign and magnitude do; both
 // zeros are 0.

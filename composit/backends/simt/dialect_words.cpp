@@ -26,7 +26,9 @@ constexpr const char* functions = R"(
     all bitselect select shuffle shuffle2 printf barrier mem_fence prefetch wait_group_events
     get_work_dim get_global_size get_global_id get_local_size get_local_id get_num_groups
     get_group_id get_global_offset as_float as_int as_uint as_double as_long as_ulong
-    absolute_int32_t absolute_int64_t next_after_float next_after_double lane_below
+    absolute_int32_t absolute_int64_t next_after_float next_after_double fmod_float fmod_double
+    floor_float ceil_float rint_float trunc_float floor_double ceil_double rint_double trunc_double
+    lane_below
     atomic_add atomic_sub atomic_xchg atomic_inc atomic_dec atomic_cmpxchg atomic_min atomic_max
     atomic_and atomic_or atomic_xor atomicAdd atomicExch atomicCAS atomicMin atomicMax
     j0 j1 jn y0 y1 yn norm norm3d norm4d rnorm rhypot rcbrt erfinv erfcinv erfcx normcdf normcdfinv
