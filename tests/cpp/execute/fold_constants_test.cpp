@@ -1,11 +1,12 @@
 #include "composit/execute/fold_constants.h"
 
-#include "composit/execute/execute.h"
 #include "composit/composit.h"
+#include "composit/execute/execute.h"
 #include "composit/ir/operation.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace composit::tests {
@@ -69,7 +70,8 @@ TEST_F(FoldConstants, LeavesNumbersAndWhatMayFail) {
     // A matrix that is not positive definite: whoever calls the program hears of it.
     const Tensor matrix = numpy::reshape(w, {2, 2}) - ir::weak_scalar(int64_t{9});
     const Tensor fails = numpy::sum(x) + numpy::linalg::cholesky(matrix);
-    EXPECT_EQ(operations(fold_constants({fails})[0]), operations(fails));
+    const std::vector<std::string> left = operations(fold_constants({fails})[0]);
+    EXPECT_EQ(std::count(left.begin(), left.end(), "cholesky"), 1);
 }
 
 }  // namespace
