@@ -27,8 +27,8 @@ def converted(tensor: Any, name: str) -> Any:
     path, _, kind = name.rpartition(".")
     root, _, place = path.partition(".")
     dtype = _dtypes.get(kind.removesuffix("Tensor"))
-    is_known = dtype is not None and kind.endswith("Tensor") and root in ("", "torch")
-    if not is_known or (place and not places.is_kind(place)):
+    is_known = kind.endswith("Tensor") and root in ("", "torch")
+    if dtype is None or not is_known or (place and not places.is_kind(place)):
         raise value_error(f"invalid type: '{name}'")
     if tensor.device.type == (place or "cpu"):
         return tensor.to(dtypes.by_name[dtype])
