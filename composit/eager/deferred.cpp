@@ -88,9 +88,18 @@ Ref<Deferred> Deferred::of(Tensor tensor) {
             made->bits_ = number->bits[0];
             made->has_number_ = true;
         }
+    made->device_ = tensor.node().device();
     made->tensor_ = std::move(tensor);
     made->is_made_.store(true, std::memory_order_release);
     return result;
+}
+
+bool Deferred::goes_with(const Deferred& other) const {
+    return device_ == ir::anywhere || other.device_ == ir::anywhere || device_ == other.device_;
+}
+
+void Deferred::lie_with(const Ref<Deferred>& operand) {
+    if (operand && device_ == ir::anywhere) device_ = operand->device_;
 }
 
 Ref<Deferred> Deferred::literal(const Scalar& value) {
@@ -116,6 +125,7 @@ Ref<Deferred> Deferred::scalar(DType dtype, uint64_t bits) {
 Ref<Deferred> Deferred::element(Ref<Deferred> array, DType dtype, int64_t place,
                                 const void* bytes) {
     auto* const made = new Deferred(Kind::element, dtype);
+    made->lie_with(array);
     made->first_ = std::move(array);
     made->place_ = place;
     std::memcpy(&made->bits_, bytes, static_cast<size_t>(ir::size_of(dtype)));
@@ -144,6 +154,7 @@ Tensor Deferred::shown_of(const Tensor& array) const {
 Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {
     auto* const made = new Deferred(Kind::view, path->dtype());
     made->has_number_ = false;
+    made->lie_with(array);
     made->first_ = std::move(array);
     made->second_ = std::move(path);
     return Ref<Deferred>(made);
@@ -154,6 +165,8 @@ Ref<Deferred> Deferred::written(Ref<Deferred> array, int64_t place, Ref<Deferred
     auto* const made = new Deferred(Kind::written, value->dtype());
     std::memcpy(&made->bits_, before, static_cast<size_t>(ir::size_of(made->dtype_)));
     made->has_number_ = false;
+    made->lie_with(array);
+    made->lie_with(value);
     made->first_ = std::move(array);
     made->second_ = std::move(value);
     made->place_ = place;
@@ -173,6 +186,7 @@ Deferred* Deferred::of_row(const ir::scalar::RowRef& row, std::span<const Scalar
 }
 
 Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, Ref<Deferred> a, Ref<Deferred> b) {
+    if (b && !a->goes_with(*b)) return {};
     std::array<Scalar, 2> operands;
     size_t count = 0;
     for (const Ref<Deferred>* x : {&a, &b}) {
@@ -182,6 +196,8 @@ Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, Ref<Deferred> a, 
     }
     Deferred* const made = of_row(row, std::span(operands).first(count));
     if (!made) return {};
+    made->lie_with(a);
+    made->lie_with(b);
     made->first_ = std::move(a);
     made->second_ = std::move(b);
     return Ref<Deferred>(made);
@@ -195,6 +211,7 @@ Ref<Deferred> Deferred::applied_to_literal(const ir::scalar::RowRef& row, Ref<De
                                          literal_is_first ? number : literal};
     Deferred* const made = of_row(row, operands);
     if (!made) return {};
+    made->lie_with(x);
     (literal_is_first ? made->second_ : made->first_) = std::move(x);
     made->literal_ = literal_is_first ? Literal::first : Literal::second;
     made->literal_dtype_ = literal.dtype;
@@ -208,6 +225,8 @@ Ref<Deferred> Deferred::applied_to_arrays(const ir::scalar::RowRef& row, Ref<Def
     made->has_number_ = false;
     made->extra_.reset(new Extra{{}, std::move(value)});
     made->row_ = &row;
+    made->lie_with(a);
+    made->lie_with(b);
     made->first_ = std::move(a);
     made->second_ = std::move(b);
     return Ref<Deferred>(made);
@@ -220,6 +239,8 @@ Deferred* Deferred::list_of(Kind kind, std::vector<Ref<Deferred>> items, DType d
         const bool is_last = i + 1 == items.size();
         auto* const made = new Deferred(is_last ? kind : Kind::part, dtype);
         made->has_number_ = false;
+        made->lie_with(before);
+        made->lie_with(items[i]);
         made->first_ = std::move(before);
         made->second_ = std::move(items[i]);
         if (is_last) return made;
@@ -266,6 +287,7 @@ Ref<Deferred> Deferred::converted(const Ref<Deferred>& x, DType dtype) {
     if (x->dtype_ == dtype && !x->is_weak_) return x;
     auto* const made = new Deferred(Kind::cast, dtype);
     made->bits_ = ir::scalar::cast_bits(x->dtype_, dtype, {x->bits_, 0})[0];
+    made->lie_with(x);
     made->first_ = x;
     return Ref<Deferred>(made);
 }

@@ -64,7 +64,8 @@ class Deferred : public Counted<Deferred> {
     static Ref<Deferred> written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
                                  const void* before, uint32_t cell);
     // A row of the scalar table applied to numbers; `b` is null for rows of one operand. Null where
-    // it has to be made as a node: there is no such loop, or something is to be reported.
+    // it has to be made as a node: there is no such loop, something is to be reported, or the
+    // numbers lie on two devices.
     static Ref<Deferred> applied(const ir::scalar::RowRef& row, Ref<Deferred> a, Ref<Deferred> b);
     // The same of a number and one of Python's: row(x, literal), or row(literal, x).
     static Ref<Deferred> applied_to_literal(const ir::scalar::RowRef& row, Ref<Deferred> x,
@@ -83,6 +84,10 @@ class Deferred : public Counted<Deferred> {
     static Ref<Deferred> converted(const Ref<Deferred>& x, DType dtype);
 
     bool has_number() const { return has_number_; }
+    // Where the node of what it is will lie.
+    ir::DeviceNumber device() const { return device_; }
+    // Whether both may be operands of one operation: they lie on one device, or one lies anywhere.
+    bool goes_with(const Deferred& other) const;
     DType dtype() const { return dtype_; }
     bool is_weak() const { return is_weak_; }
     uint64_t bits() const { return bits_; }
@@ -142,6 +147,7 @@ class Deferred : public Counted<Deferred> {
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;
     bool is_list() const { return kind_ == Kind::stacked || kind_ == Kind::call; }
+    void lie_with(const Ref<Deferred>& operand);
     static Deferred* list_of(Kind kind, std::vector<Ref<Deferred>> items, DType dtype);
     std::vector<Tensor> items() const;  // of a list, in order
     void make() const;
@@ -154,6 +160,7 @@ class Deferred : public Counted<Deferred> {
     Kind kind_;
     DType dtype_;
     bool is_weak_ = false, has_number_ = true;
+    ir::DeviceNumber device_ = ir::anywhere;
     mutable std::atomic<bool> is_made_{false};
     // Of a row: which operand is the literal in place_.
     enum class Literal : uint8_t { none, first, second } literal_ = Literal::none;

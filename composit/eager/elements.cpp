@@ -197,7 +197,7 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
             if (elements_->where.strides[d] == 0 && shape[d] > 1) return false;
         return root_->write_element(place_in_root(place), value);
     }
-    if (!own_elements()) return false;
+    if (!own_elements() || !value->goes_with(*elements_->now)) return false;
     const ir::DType dtype = type().dtype;
     const auto size = static_cast<int64_t>(ir::size_of(dtype));
     const Ref<Deferred> stored = Deferred::converted(value, dtype);

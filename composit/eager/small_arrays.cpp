@@ -25,6 +25,7 @@ std::optional<Shown> shown(const SmallOperand& operand) {
     Shown result;
     if (!operand.cell) {
         if (!operand.number || !operand.number->has_number()) return {};
+        if (operand.number->device() > ir::on_cpu) return {};
         result.now = &operand.number;
         result.number = {operand.number->dtype(), operand.number->is_weak(),
                          operand.number->bits()};
@@ -32,6 +33,7 @@ std::optional<Shown> shown(const SmallOperand& operand) {
     }
     const ir::TensorType& type = operand.cell->type();
     if (ir::element_count(type.shape) > most_small_elements || type.weak) return {};
+    if (!operand.cell->lies_on_host()) return {};  // a graph, which says what lies where
     if (type.shape.size() > 1 && !operand.cell->is_row_major()) return {};
     const std::optional<Cell::Seen> seen = operand.cell->seen();
     if (!seen) return {};
@@ -126,7 +128,7 @@ std::optional<SmallArray> stacked(std::vector<Ref<Deferred>> numbers) {
     if (numbers.empty()) return {};
     DType dtype = numbers[0]->dtype();
     for (const Ref<Deferred>& number : numbers) {
-        if (!number->has_number()) return {};
+        if (!number->has_number() || !number->goes_with(*numbers[0])) return {};
         dtype = ir::promote(dtype, number->dtype());
     }
     if (!can_be_deferred(dtype)) return {};

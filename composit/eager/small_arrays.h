@@ -22,8 +22,8 @@ struct SmallArray {
     ir::ConstantArray values;
 };
 // row(a, b), or row(a), for a row of the table. Nothing where it has to be made as a node: there
-// are more elements, values that are not known or not in row-major order, no such loop, shapes that
-// do not broadcast, or something is to be reported.
+// are more elements, values that lie on a device, are not known or not in row-major order, no such
+// loop, shapes that do not broadcast, or something is to be reported.
 std::optional<SmallArray> applied_to_small(const ir::scalar::RowRef& row,
                                            const std::vector<SmallOperand>& operands);
 

@@ -69,6 +69,19 @@ Tensor beside(const Tensor& value, const Tensor& target) {
     return moved_to(value, ir::device_name(there));
 }
 
+Tensor made_beside(const Tensor& made, const Tensor& target) {
+    const DeviceNumber there = target.node().device();
+    return lies_elsewhere(there) ? placed_on(made, ir::device_name(there)) : made;
+}
+
+Tensor written_beside(const Tensor& value, const Tensor& target) {
+    return target.node().device() == ir::anywhere ? value : beside(value, target);
+}
+
+Tensor part_beside(const Tensor& value, const Tensor& target) {
+    return value.node().device() == ir::anywhere ? value : written_beside(value, target);
+}
+
 bool needs_several_devices(const std::vector<Tensor>& outputs) {
     DeviceNumber first = ir::anywhere;
     for (const Tensor& output : outputs) {

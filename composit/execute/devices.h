@@ -24,6 +24,12 @@ Tensor constant_on(const Array& value, ir::DeviceNumber device, std::string_view
 // What becomes part of a tensor on a device, moved there; itself beside one in host memory, unless
 // it lies on a device.
 Tensor beside(const Tensor& value, const Tensor& target);
+// A tensor that was just made of the target's values, on the device that it lies on, if any.
+Tensor made_beside(const Tensor& made, const Tensor& target);
+// What a target holds once all of it was written: it stays on its device, if it has one.
+Tensor written_beside(const Tensor& value, const Tensor& target);
+// The same for a value that is written into a part: one that lies anywhere stays as it is.
+Tensor part_beside(const Tensor& value, const Tensor& target);
 
 using Evaluating = std::function<std::vector<Array>(const std::vector<Tensor>&)>;
 

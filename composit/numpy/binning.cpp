@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/execute/devices.h"
 #include "composit/numpy/checked.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -82,7 +83,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
         w = ops::astype(weights, DType::float64);
     }
     const Tensor positions = ops::astype(strong(x), DType::int64);
-    if (x.size() == 0) return zeros({least}, w ? w.dtype() : DType::int64);
+    if (x.size() == 0) return execute::made_beside(zeros({least}, w ? w.dtype() : DType::int64), x);
     const Array known = concrete("bincount", "x", positions);
     const auto* bins = known.data_as<int64_t>();
     int64_t lowest = 0, highest = 0;
@@ -98,7 +99,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
         Array totals = Array::zeros(DType::int64, {count});
         auto* total = static_cast<int64_t*>(totals.mutable_data());
         for (int64_t i = 0, n = known.size(); i < n; ++i) ++total[bins[i]];
-        return asarray(std::move(totals));
+        return execute::made_beside(asarray(std::move(totals)), x);
     });
 }
 

@@ -2,6 +2,7 @@
 #include "composit/numpy/indexing.h"
 
 #include "composit/base/error.h"
+#include "composit/execute/devices.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -45,7 +46,7 @@ Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
     if (given_value.type().weak && ir::is_floating(given_value.dtype()))
         check_float_fits(function, *ir::constant_value(given_value.node()).data_as<double>(),
                          x.dtype());
-    Tensor result = ops::astype(given_value, x.dtype());
+    Tensor result = ops::astype(execute::part_beside(given_value, x), x.dtype());
     Shape shape = result.shape();
     while (shape.size() > plan.result.size() && shape.front() == 1) shape.erase(shape.begin());
     bool fits = shape.size() <= plan.result.size();
@@ -173,7 +174,9 @@ std::vector<Tensor> nonzero(const Tensor& x) {
                "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
                "atleast_1d(x) first.");
     const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
-    return chosen_positions(mask.data_as<bool>(), x.shape());
+    std::vector<Tensor> result = chosen_positions(mask.data_as<bool>(), x.shape());
+    for (Tensor& positions : result) positions = execute::made_beside(positions, x);
+    return result;
 }
 
 }  // namespace composit::numpy

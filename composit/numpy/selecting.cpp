@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/execute/devices.h"
 #include "composit/numpy/checked.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -54,7 +55,7 @@ Tensor piecewise(const Tensor& x, const std::vector<Tensor>& conditions,
         if (pieces.size() == n + 1)
             masks.push_back(any ? apply("logical_not", {any}) : ones(x.shape(), DType::boolean));
     });
-    Tensor result = zeros_like(x);
+    Tensor result = execute::made_beside(zeros_like(x), x);
     for (size_t i = 0; i < masks.size(); ++i) {
         Operand value;
         if (std::holds_alternative<Operand>(pieces[i])) {

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/execute/devices.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/indexing.h"
@@ -18,7 +19,7 @@ namespace {
 // The values in x's dtype, flattened.
 Tensor flat_values(std::string_view function, const Tensor& x, const Operand& values) {
     check_integer_fits(function, values, x.dtype());
-    return ravel(ops::astype(values, x.dtype()));
+    return ravel(ops::astype(execute::part_beside(values, x), x.dtype()));
 }
 
 // The first `count` elements of the values, said again and again; they must not be empty.
@@ -121,7 +122,7 @@ Tensor put(const Tensor& x, const Tensor& indices, const Operand& values, std::s
         const Tensor flat = flat_values("put", x, values);
         if (is_empty || flat.size() == 0) return strong(x);
         user_check<IndexError>(x.size() > 0, "put: cannot put into an empty array.");
-        Tensor places = ravel(ops::astype(indices, DType::int64));
+        Tensor places = ravel(ops::astype(execute::part_beside(indices, x), DType::int64));
         if (mode == "wrap") places = apply("remainder", {places, x.size()});
         if (mode == "clip")
             places = apply("minimum", {apply("maximum", {places, 0}), x.size() - 1});

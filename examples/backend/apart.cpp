@@ -84,14 +84,14 @@ class Apart : public runtime::Device {
     std::shared_ptr<runtime::Event> record() override { return std::make_shared<Event>(); }
     void synchronise() override {}
 
-    // Opens the memory while `task` runs: all work on it, of all threads, is done in here.
+    // Opens the memory while `task` runs. No lock is held meanwhile: a run may wait for that of
+    // Python's interpreter, which a thread that asks for memory may hold.
     template <class Task>
     void work(const Task& task) {
-        const std::lock_guard lock(mutex_);
         struct Opened {
             Apart& device;
-            explicit Opened(Apart& device) : device(device) { device.set_open(true); }
-            ~Opened() { device.set_open(false); }
+            explicit Opened(Apart& device) : device(device) { device.count_task(1); }
+            ~Opened() { device.count_task(-1); }
         };
         const Opened opened(*this);
         task();
@@ -100,17 +100,18 @@ class Apart : public runtime::Device {
   private:
     static constexpr int64_t page = 4096;
 
-    int access() const { return is_open_ ? PROT_READ | PROT_WRITE : PROT_NONE; }
-    void set_open(bool open) {
-        is_open_ = open;
+    int access() const { return tasks_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+    void count_task(int change) {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(tasks_, tasks_ + change) > 0 && tasks_ > 0) return;  // others are at work
         for (const auto& [block, bytes] : blocks_)
             mprotect(block, static_cast<size_t>(bytes), access());
     }
 
-    mutable std::recursive_mutex mutex_;  // a run allocates
+    mutable std::mutex mutex_;
     std::map<void*, int64_t> blocks_;
     int64_t held_ = 0;
-    bool is_open_ = false;
+    int tasks_ = 0;  // at work now
 };
 
 class ApartExecutable : public runtime::Executable {

@@ -4,6 +4,7 @@
 #include "at_once.h"
 #include "composit/eager/pieces.h"
 #include "composit/eager/small.h"
+#include "composit/execute/devices.h"
 #include "content.h"
 #include "interpreter_lock.h"
 #include "live.h"
@@ -73,7 +74,7 @@ void LazyTensor::check_writeable() const {
 
 void LazyTensor::replace(const Tensor& tensor) const {
     find_errors_of_call(tensor);
-    cell()->replace(tensor);
+    cell()->replace(execute::written_beside(tensor, this->tensor()));
 }
 
 void set_tensor_type(nb::handle type) {

@@ -93,13 +93,24 @@ void bind_devices(nb::module_& module) {
     inner.def(
         "transfer",
         [](const ir::Tensor& x, const std::string& device) {
-            return wrap_array(execute::moved_to(x, full_name(device)));
+            const std::string name = full_name(device);
+            ir::Tensor made;
+            {
+                const Released released;
+                made = execute::moved_to(x, name);
+            }
+            return wrap_array(made);
         },
         nb::call_guard<Located>(), "The same values on that device; a node of the graph.");
     inner.def(
         "placed",
         [](const ir::Tensor& x, const std::string& device) {
-            return wrap_array(execute::placed_on(x, device));
+            ir::Tensor made;
+            {
+                const Released released;
+                made = execute::placed_on(x, device);
+            }
+            return wrap_array(made);
         },
         nb::call_guard<Located>(), "A tensor that was just made, on that device.");
     inner.def(

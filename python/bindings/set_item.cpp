@@ -8,6 +8,7 @@
 #include "composit/eager/as_strided.h"
 #include "composit/eager/history.h"
 #include "composit/eager/overwriting.h"
+#include "composit/execute/devices.h"
 #include "composit/numpy/index_plan.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/operand.h"
@@ -129,7 +130,8 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const ir::DType dtype = self.type().dtype;
     const Tensor source = source_from(value, dtype, is_element(index, self.type().shape));
     if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
-    const Tensor written = numpy::set_item(self.tensor(), index, source);
+    const Tensor written =
+        execute::written_beside(numpy::set_item(self.tensor(), index, source), self.tensor());
     user_check<TypeError>(
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");

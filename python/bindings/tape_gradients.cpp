@@ -45,6 +45,11 @@ nb::object flow_into(nb::handle output, nb::handle gradient) {
                              Said{nb::object(gradient.attr("shape"))},
                              " and output[0] has a shape of ",
                              Said{nb::object(output.attr("shape"))}, ".");
+    const nb::object here = output.attr("device"), there = gradient.attr("device");
+    user_check<RuntimeError>(type_seen(gradient).shape.empty() || here.equal(there),
+                             "backward: grad_output[0] lies on ", nb::str(there).c_str(),
+                             " and output[0] on ", nb::str(here).c_str(),
+                             ". One device is required: move one of them with .to(device).");
     if (as_tensor(gradient)->is_pending && !materialize_by_structure(gradient))
         (*world().materialize)(nb::make_tuple(gradient), true);
     return lazy_of(gradient);

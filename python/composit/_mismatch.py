@@ -142,6 +142,9 @@ def _called() -> tuple[str, dict[str, Any]]:
     if code.co_qualname == "also_of_others.<locals>.call":  # numpy/_by_numpy.py
         call = {"func": frame.f_locals["function"], "args": arguments["args"]}
         return call["func"].__name__, _bound(call | {"kwargs": arguments["options"]})
+    if code.co_name == "array_ufunc" and "ufunc" in arguments:  # _dispatch.py
+        method = arguments["method"]
+        return arguments["ufunc"].__name__ if method == "__call__" else method, {}
     if code.co_name == "array_function" and "func" in arguments:  # _dispatch.py
         return arguments["func"].__name__, _bound(arguments)
     held = _HOLDING_NAMES.get(code.co_qualname)

@@ -100,13 +100,18 @@ class _Entered(threading.local):
 _entered = _Entered()
 
 
+def is_kind(kind: str) -> bool:
+    """Whether it is the name of a kind of devices."""
+    return kind in _kinds or kind in {name.partition(":")[0] for name in _here()}
+
+
 def _parsed(text: str) -> tuple[str, int | None]:
     if not text:
         raise runtime_error("Device string must not be empty")
     kind, colon, number = text.partition(":")
     if colon and not (number.isascii() and number.isdigit()):
         raise runtime_error(f"Invalid device string: '{text}'")
-    if kind not in _kinds and kind not in {name.partition(":")[0] for name in _here()}:
+    if not is_kind(kind):
         raise runtime_error(
             f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
         )

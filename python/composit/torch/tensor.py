@@ -21,17 +21,12 @@ from composit._core import (
     with_location,
 )
 from composit.torch import backward as _backward
-from composit.torch import calling, dtypes, materializing, places, steps, writing
+from composit.torch import calling, dtypes, materializing, places, steps, type_names, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.given import array_of, constant
 from composit.torch.hooks import _Handle as _Handle
 from composit.torch.located import Located
 from composit.torch.tape import no_grad
-
-_type_names = {
-    "float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "int16": "Short",
-    "int8": "Char", "uint8": "Byte", "bool": "Bool", "float16": "Half", "bfloat16": "BFloat16",
-}  # fmt: skip
 
 
 class Tensor(Located):
@@ -215,6 +210,11 @@ class Tensor(Located):
             raise runtime_error(
                 f"assigned grad has data of a different size: {tuple(value.shape)} for "
                 f"{tuple(self.shape)}"
+            )
+        if value is not None and value.device != self.device:
+            raise runtime_error(
+                f"assigned grad has data located on a different device: {value.device}, and the "
+                f"tensor on {self.device}. Move it with .to(device)."
             )
         self._grad = value
 
@@ -414,13 +414,9 @@ class Tensor(Located):
         """In another dtype: one of torch's, a typed constructor (torch.LongTensor), or its name
         ("torch.LongTensor"). Without one, the name of its type."""
         if dtype is None:
-            return f"torch.{_type_names.get(self.dtype.name, self.dtype.name)}Tensor"
+            return type_names.name_of(self)
         if isinstance(dtype, str):
-            kind = dtype.removeprefix("torch.").removesuffix("Tensor")
-            found = next((name for name, shown in _type_names.items() if shown == kind), None)
-            if found is None:
-                raise value_error(f"invalid type: '{dtype}'")
-            return self.to(dtypes.by_name[found])
+            return type_names.converted(self, dtype)
         return self.to(getattr(dtype, "dtype", dtype))
 
     def contiguous(self, memory_format: Any = None) -> Tensor:

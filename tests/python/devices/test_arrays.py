@@ -1,6 +1,7 @@
 """Tensors that lie on a device, at NumPy's door."""
 
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -99,6 +100,90 @@ def test_two_devices_in_one_operation(device):
     assert same(x.to("cpu") + y, A + A)  # the program goes on
 
 
+@pytest.mark.parametrize("size", [3, 40])
+def test_two_devices_are_told_on_the_line_that_mixes_them(device, size):
+    """Few elements whose values are known, too, which the CPU computes at once."""
+    x, y = cnp.asarray(np.ones(size), device=device), cnp.asarray(np.ones(size))
+    for mix in (
+        lambda: x + y, lambda: y * x, lambda: x - cnp.frombuffer(b"a" * 8 * size),
+        lambda: np.add(np.ones(size), x), lambda: np.add(x, y),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=r"^(add|multiply|subtract): .*\[test_arrays\.py:"):
+            mix()
+    assert same(-x, -np.ones(size)) and (x + 1).device == device
+    for mix in (lambda: x[0] + y, lambda: x[1] * 2 + y[1], lambda: cnp.stack([y[0], x[0]])):
+        with pytest.raises(RuntimeError, match=r"^(add|stack): .*\[test_arrays\.py:"):
+            mix()
+    assert (x[0] * 2 + 1).device == device and float(x[0] * 2 + np.float64(1)) == 3
+    y[0], x[1] = x[2] * 4, y[1] + 1  # are copied
+    assert (y.device, float(y[0]), x.device, float(x[1])) == ("cpu", 4, device, 2)
+    assert same((x + 1)[:2], np.array([2.0, 3.0])) and same((y + 1)[:1], np.array([5.0]))
+
+
+def test_what_is_written_stays_where_it_lies(device):
+    x, there = cnp.zeros(4, device=device), cnp.asarray([7.0, 8.0], device=device)
+    view, host = x[1:3], np.arange(4.0)
+    writes = {
+        "number": lambda: x.__setitem__(..., 3), "list": lambda: x.__setitem__(slice(0, 2), [5, 6]),
+        "array": lambda: x.__setitem__(slice(None), host), "fill": lambda: x.fill(2),
+        "part": lambda: x.__setitem__(slice(0, 4, 2), host[:2]),
+        "view": lambda: view.__setitem__(..., cnp.asarray(host[2:])),
+        "places": lambda: x.__setitem__([0, 3], host[1:3]),
+        "mask": lambda: x.__setitem__(host > 1, host[:2]),
+        "copyto": lambda: cnp.copyto(x, host), "out": lambda: np.negative(host, out=x),
+        "put": lambda: cnp.put(x, [0, 1], [9, 8]), "place": lambda: cnp.place(x, x > 1, host[:3]),
+        "put there": lambda: cnp.put(x, cnp.asarray([3, 2]), there),
+        "putmask": lambda: cnp.putmask(x, x > 0, host[1:]), "one": lambda: x.__setitem__(1, 4.0),
+    }  # fmt: skip
+    found = {}
+    for name, write in writes.items():
+        write()
+        assert x.device == view.device == device, name
+        found[name] = np.asarray(x + 0).tolist()
+    known = {
+        "number": [3, 3, 3, 3], "list": [5, 6, 3, 3], "array": [0, 1, 2, 3], "fill": [2, 2, 2, 2],
+        "part": [0, 2, 1, 2], "view": [0, 2, 3, 2], "places": [1, 2, 3, 2], "mask": [1, 2, 0, 1],
+        "copyto": [0, 1, 2, 3], "out": [0, -1, -2, -3],
+        "put": [9, 8, -2, -3], "place": [0, 1, -2, -3],
+        "put there": [0, 1, 8, 7], "putmask": [0, 2, 3, 1], "one": [0, 4, 3, 1],
+    }  # fmt: skip
+    assert found == known
+    here = cnp.asarray(np.zeros(4))
+    here[1:3] = there
+    np.add(x, 1, out=here[:])
+    assert here.device == "cpu" and here.tolist() == [1, 5, 4, 2]
+    host[:] = -1  # was read when it was written
+    assert x.tolist() == [0, 4, 3, 1]
+
+
+def test_gradients_go_back_through_what_was_written(device):
+    def loss(w, x):
+        y = x * 1
+        y[1:3] = w
+        return cnp.sum(y * y)
+
+    w, x = cnp.asarray(np.array([1.0, 2.0])), cnp.asarray(np.ones(4), device=device)
+    to_w, to_x = composit.grad(loss, argnums=(0, 1))(w, x)
+    assert (to_w.device, to_x.device) == ("cpu", device)
+    assert to_w.tolist() == [2, 4] and to_x.tolist() == [2, 0, 0, 2]
+    assert composit.compile(loss)(w, x).device == device
+
+
+def test_what_depends_on_values_lies_where_they_do(device):
+    x = cnp.asarray(np.array([0, 2, 2, 1]), device=device)
+    found = {
+        "nonzero": np.nonzero(x)[0], "argwhere": cnp.argwhere(x), "bincount": np.bincount(x),
+        "flatnonzero": cnp.flatnonzero(x), "unique": np.unique(x), "chosen": x[x > 1],
+        "piecewise": cnp.piecewise(x, [x > 1], [5, 6]),
+    }  # fmt: skip
+    assert {name: value.tolist() for name, value in found.items()} == {
+        "nonzero": [1, 2, 3], "argwhere": [[1], [2], [3]], "bincount": [1, 1, 2],
+        "flatnonzero": [1, 2, 3], "unique": [0, 1, 2], "chosen": [2, 2], "piecewise": [6, 5, 5, 6],
+    }  # fmt: skip
+    assert {value.device for value in found.values()} == {device}
+    assert same(x[np.nonzero(x)], np.array([2, 2, 1]))
+
+
 def test_several_devices_in_one_evaluation(device):
     x = cnp.asarray(A, device=device)
     there = cnp.exp(x)
@@ -158,6 +243,31 @@ def test_numpys_protocols(device):
     assert same(np.from_dlpack(x.to("cpu")), A) and same(memoryview(x), A)
     assert repr(x) == repr(cnp.asarray(A))
     assert cnp.from_dlpack(A, device=device).device == device
+    with pytest.raises(
+        BufferError, match=rf"dl_device is \(9, 0\), and the tensor lies on {device}"
+    ):
+        x.__dlpack__(dl_device=(9, 0))
+    with pytest.raises(BufferError, match=rf"copy=False, and the tensor lies on {device}"):
+        x.__dlpack__(dl_device=(1, 0), copy=False)
+    x.__dlpack__(dl_device=(1, 0))
+
+
+def test_threads_on_two_devices(apart, opencl):
+    """Who asks for memory does not wait for a run that waits for the interpreter."""
+    square, wrong = np.arange(35.0).reshape(7, 5) / 35, []
+
+    def work(name):
+        for i in range(6):
+            x, y = cnp.asarray(square + i, device=name), cnp.asarray(square + i)
+            if not same(cnp.tanh(x @ x.T).to("cpu"), cnp.tanh(y @ y.T)):
+                wrong.append(name)
+
+    threads = [threading.Thread(target=work, args=(d,), daemon=True) for d in [apart, opencl] * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not any(thread.is_alive() for thread in threads) and not wrong
 
 
 def test_nothing_leaks(device):

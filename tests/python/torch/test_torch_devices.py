@@ -290,6 +290,31 @@ def test_gradients_come_back_to_where_the_leaf_lies(apart):
     assert w.grad.tolist() == [3, 4]
 
 
+def test_gradients_of_another_device_are_refused():
+    x = torch.ones(2, device="apart", requires_grad=True)
+    with pytest.raises(
+        RuntimeError, match=r"grad_output\[0\] lies on cpu and output\[0\] on apart:0"
+    ):
+        (x * 2).backward(torch.ones(2))
+    (given,) = torch.autograd.grad((x * 2).sum(), x, torch.tensor(3.0))  # no dimension: goes along
+    assert given.device == x.device and given.tolist() == [6, 6]
+    with pytest.raises(RuntimeError, match="assigned grad has data located on a different device"):
+        x.grad = torch.ones(2)
+    x.grad = torch.ones(2, device="apart")
+    x.grad = None
+
+
+def test_names_of_types_say_where_a_tensor_lies(apart):
+    x = torch.ones(2, device="apart")
+    assert x.type() == "torch.apart.FloatTensor" and x.cpu().type() == "torch.FloatTensor"
+    assert x.type(x.type()).device == torch.device(apart)
+    assert x.cpu().type("torch.apart.LongTensor").type() == "torch.apart.LongTensor"
+    assert x.type("torch.HalfTensor").is_cpu and x.type(torch.int64).device == x.device
+    for name in ("torch.none.FloatTensor", "torch.Float", "FloatTensor.torch", "numpy.FloatTensor"):
+        with pytest.raises(ValueError, match=f"invalid type: '{name}'"):
+            x.type(name)
+
+
 def test_a_model_over_two_devices(apart):
     first, second = nn.Linear(2, 3, device="apart"), nn.Linear(3, 1)
     optimizer = optim.SGD([*first.parameters(), *second.parameters()], lr=0.1, momentum=0.9)

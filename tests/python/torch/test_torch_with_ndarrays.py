@@ -35,6 +35,7 @@ def check(program):
     assert outcome(torch, program) == outcome(peer, program)
 
 
+@pytest.mark.on_cpu  # where NumPy's arrays lie
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("array", ARRAYS)
@@ -66,6 +67,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.on_cpu
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_of_numpy(name):
@@ -106,6 +108,7 @@ def test_data_in_lists(name):
     check(GIVEN[name])
 
 
+@pytest.mark.on_cpu  # NumPy takes memory of the CPU alone
 def test_a_tensor_with_a_gradient_is_not_given_to_other_libraries():
     for library in (peer, torch):
         x = library.ones(2, requires_grad=True)
