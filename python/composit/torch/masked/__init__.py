@@ -38,19 +38,7 @@ def _kept(name: str, input: Any, mask: Any, operation: str, order: Any = 2) -> A
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """Dimensions, from 0 on, in order; all for None and for none."""
-    if dim is None or dim == ():
-        return tuple(range(ndim))
-    most, found = max(ndim, 1), []
-    for one in (dim,) if isinstance(dim, int) else dim:
-        if one in found:
-            raise runtime_error(f"dim={one} appears multiple times in the list of dims")
-        if not -most <= one < most:
-            raise index_error(
-                f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but "
-                f"got {one})"
-            )
-        found.append(one % most)
-    return tuple(sorted(found))
+    return _core.aten.masked_dims(dim, ndim)
 
 
 def _sum_dtype(input: Any) -> Any:
@@ -145,12 +133,7 @@ def mean(
 ) -> Any:
     """The mean over dimensions, NaN of nothing. ValueError for integers without a dtype."""
     to = dtype or input.dtype
-    if not (to.is_floating_point or to.is_complex):
-        source = "Input" if dtype is None else "Optional"
-        raise value_error(
-            f"mean(): Could not infer output dtype. {source} dtype must be either "
-            f"a floating point or complex dtype. Got: {to}"
-        )
+    _core.aten.check_masked_mean(to.numpy, dtype is not None)
     if input.layout is not dtypes.strided:
         raise value_error(
             f"masked mean expects strided or sparse_csr tensor (got {input.layout} tensor)"
