@@ -81,7 +81,8 @@ def _dispatch(type_p: type, type_q: type) -> Callable[..., Any]:
 
 def kl_divergence(p: Any, q: Any) -> Any:
     """KL(p || q), of the batch shape of both. NotImplementedError: no formula is registered."""
-    found = _dispatch(type(p), type(q))(p, q)
+    classes_of: Any = type(p), type(q)
+    found = _dispatch(*classes_of)(p, q)
     if found is NotImplemented:
         raise not_implemented(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "

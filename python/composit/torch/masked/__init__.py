@@ -142,22 +142,27 @@ def mean(
     return total / _count(input, dim, bool(keepdim), mask)
 
 
+def _as_floats(x: Any) -> Any:
+    return x if x.dtype.is_floating_point else x.to(dtypes.by_name["float32"])
+
+
+def _whole(found: Any, dtype: Any) -> Any:
+    """Medians in a dtype of integers."""
+    if bool(found.isnan().any()):
+        raise value_error(
+            "masked median expects no fully masked out rows if dtype is not floating point"
+        )
+    return found.to(dtype)
+
+
 def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """The middle element, the lower of two, along a dimension; NaN of nothing, of integers a
     ValueError."""
-    place, is_floating = _dims(dim, input.ndim)[0], input.dtype.is_floating_point
-    wide = input if is_floating else input.to(dtypes.by_name["float32"])
-    kept = _kept("median", wide, mask, "median")
-    made = functions["nanmedian"](kept, place, keepdim)[0]
-    if is_floating:
-        return made
-    if bool(made.isnan().any()):
-        raise value_error(
-            "masked median expects no fully masked out rows if dtype is not floating point"
-        )
-    return made.to(dtype or input.dtype)
+    kept = _kept("median", _as_floats(input), mask, "median")
+    made = functions["nanmedian"](kept, _dims(dim, input.ndim)[0], keepdim)[0]
+    return made if input.dtype.is_floating_point else _whole(made, dtype or input.dtype)
 
 
 def logsumexp(

@@ -151,7 +151,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     drawn = functions["empty"](rows, columns, device=tensor.device).normal_(
         0, 1, generator=generator
     )
-    whole = _core.aten.orthonormal(drawn)
+    whole: Any = _core.aten.orthonormal(drawn)
     return tensor.copy_(whole.reshape(tensor.shape).to(tensor.dtype) * gain)
 
 

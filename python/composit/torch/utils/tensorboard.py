@@ -51,11 +51,11 @@ def _histogram(values: Any, bins: Any, max_bins: int | None) -> Any:
     values = values.reshape(-1).astype(float)
     if values.size == 0:
         raise value_error("The input has no element.")
-    found = np.histogram(values, bins=_edges(bins))
-    limits, counts = _aten.shown_bins(*map(np.ndarray.tolist, found), max_bins)
+    counts, edges = np.histogram(values, bins=_edges(bins))
+    limits, shown = _aten.shown_bins(counts.tolist(), edges.tolist(), max_bins)
     return HistogramProto(
         min=values.min(), max=values.max(), num=len(values), sum=values.sum(),
-        sum_squares=values.dot(values), bucket_limit=limits, bucket=counts,
+        sum_squares=values.dot(values), bucket_limit=limits, bucket=shown,
     )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ log_2pi = math.log(2 * math.pi)
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
     """Numbers and tensors as tensors of one shape. Numbers take the dtype of the first tensor, or
     the default dtype. ValueError for other types."""
-    return _core.aten.broadcast_all(values)
+    tensors: Any = _core.aten.broadcast_all(values)
+    return tensors
 
 
 def as_tensor(value: Any, **options: Any) -> Any:

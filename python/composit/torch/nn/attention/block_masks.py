@@ -122,11 +122,11 @@ _TENSORS = (
 )  # fmt: skip
 
 
-def _not_turned(counts: Any, indices: Any) -> Any:
+def _not_turned(counts: Any, indices: Any) -> tuple[Any, Any]:
     return None, None
 
 
-def _turned(counts: Any, indices: Any) -> Any:
+def _turned(counts: Any, indices: Any) -> tuple[Any, Any]:
     """The blocks of each column, from those of each row; of None none."""
     if counts is None:
         return None, None
@@ -136,6 +136,10 @@ def _turned(counts: Any, indices: Any) -> Any:
 
 def _pair_of(size: Any) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else size
+
+
+def _moved(tensor: Any, device: Any) -> Any:
+    return None if tensor is None else tensor.to(device)
 
 
 def _are_there(*tensors: Any) -> list[bool]:
@@ -228,8 +232,9 @@ class BlockMask:
 
     def to(self, device: Any) -> BlockMask:
         """On another device."""
-        moved = [x if x is None else x.to(device) for x in map(self.__getattribute__, _TENSORS)]
-        return BlockMask(self.seq_lengths, *moved, self.BLOCK_SIZE, self.mask_mod)
+        moved = {name: _moved(getattr(self, name), device) for name in _TENSORS}
+        return BlockMask(seq_lengths=self.seq_lengths, BLOCK_SIZE=self.BLOCK_SIZE,
+                         mask_mod=self.mask_mod, **moved)  # fmt: skip
 
     def __getitem__(self, index: Any) -> BlockMask:
         """The mask of some batches, heads and rows; each integer keeps its dimension."""
@@ -350,8 +355,10 @@ def create_block_mask(
     block = _pair_of(BLOCK_SIZE)
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     partial, full = mask_blocks(mask, *block, separate_full_blocks)
+    counts, indices = ordered_blocks(partial)
+    full_counts, full_indices = _ordered(full)
     return BlockMask.from_kv_blocks(
-        *ordered_blocks(partial), *_ordered(full), BLOCK_SIZE=tuple(block), mask_mod=mask_mod,
+        counts, indices, full_counts, full_indices, BLOCK_SIZE=tuple(block), mask_mod=mask_mod,
         seq_lengths=(Q_LEN, KV_LEN),
     )  # fmt: skip
 

@@ -131,7 +131,7 @@ def pad_packed_sequence(
     # One more row, which padding is taken from.
     padding = data.new_full((1, *data.shape[1:]), padding_value)
     found = _selected(functions["cat"]([data, padding]), rows)
-    batch = len(lengths)
+    batch = int(sequence.batch_sizes[0])
     shape = (batch, times) if batch_first else (times, batch)
     return found.unflatten(0, shape), functions["tensor"](lengths, device="cpu")
 

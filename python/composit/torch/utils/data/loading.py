@@ -267,5 +267,6 @@ class DataLoader:
 
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
-            return _core.aten.batch_count(len(self.dataset), self.batch_size, self.drop_last)
+            count = len(self.dataset)  # type: ignore[arg-type]
+            return _core.aten.batch_count(count, self.batch_size, self.drop_last)
         return len(self._index_sampler)
