@@ -12,7 +12,7 @@ from composit.torch.nn.modules.of_function import module_of
 from composit.torch.nn.parameter import Parameter
 
 assert self_normalising  # it fills the table that is read here
-full, int64 = calling.functions["full"], dtypes.by_name["int64"]
+_int64 = dtypes.by_name["int64"]
 _tensors_of = _core.modules.tensors_of
 _NORM_TENSORS = ("running_mean", "running_var", "weight", "bias")
 _batch_norm = calling.neural["batch_norm"]
@@ -36,8 +36,9 @@ __all__ = [
 def _fill(module: Any, rows: Any, dtype: Any) -> None:
     """Registers parameters and buffers: (name, shape or None, value, is it learnt, is it a count)
     of composit::aten::FilledTensor."""
+    full = calling.functions["full"]  # as it is now: within a block of a device, of that
     for name, shape, value, is_learnt, is_count in rows:
-        made = shape if shape is None else full(shape, value, dtype=int64 if is_count else dtype)
+        made = shape if shape is None else full(shape, value, dtype=_int64 if is_count else dtype)
         if is_learnt:
             module.register_parameter(name, made if made is None else Parameter(made))
         else:
