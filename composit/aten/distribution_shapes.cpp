@@ -111,6 +111,31 @@ void check_sample_shape(const ir::Shape& value, const ir::Shape& batch, const ir
     }
 }
 
+void check_transformed(const ir::Shape& base, int64_t domain) {
+    user_check(static_cast<int64_t>(base.size()) >= domain,
+               "base_distribution needs to have shape with size at least ", domain, ", but got ",
+               size_of(base), ".");
+}
+
+void check_reinterpreted(int64_t count, int64_t batch_dims) {
+    user_check(count <= batch_dims,
+               "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual ",
+               count, " vs ", batch_dims);
+}
+
+TransformedForm transformed_form(const ir::Shape& base, int64_t base_event, int64_t domain,
+                                 int64_t codomain, const ir::Shape& forward,
+                                 const ir::Shape& back) {
+    check_transformed(base, domain);
+    TransformedForm made;
+    if (base != back) made.base_batch = without(back, static_cast<size_t>(base_event));
+    made.independent = std::max<int64_t>(domain - base_event, 0);
+    const int64_t event = std::max(codomain, base_event + codomain - domain);
+    made.batch = without(forward, static_cast<size_t>(event));
+    made.event.assign(forward.end() - static_cast<std::ptrdiff_t>(event), forward.end());
+    return made;
+}
+
 MatrixForm normal_form(const ir::Shape& loc, const MatrixShapes& matrices) {
     user_check(!loc.empty(), "loc must be at least one-dimensional.");
     const size_t number = only_form(matrices);

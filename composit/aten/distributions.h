@@ -85,6 +85,23 @@ using EventDims = std::pair<int64_t, int64_t>;
 // components of that batch shape, whose last dimension counts them.
 void check_mixture(const ir::Shape& kinds, int64_t count, const ir::Shape& components);
 
+// How a distribution of a base's transformed draws is shaped: the base's batch and its event are
+// `base`, of which the last `base_event` dimensions are the event's; the transforms take events of
+// `domain` dimensions, give those of `codomain`, and make `forward` of the base's shape, and `back`
+// of that. ValueError, PyTorch's words, for a base of fewer dimensions than the domain's.
+struct TransformedForm {
+    ir::Shape batch, event;
+    std::optional<ir::Shape> base_batch;  // to which the base has to be expanded
+    int64_t independent;                  // how many of its dimensions become part of the event
+};
+[[nodiscard]] TransformedForm transformed_form(const ir::Shape& base, int64_t base_event,
+                                               int64_t domain, int64_t codomain,
+                                               const ir::Shape& forward, const ir::Shape& back);
+// ValueError for a base of fewer dimensions than an event of the transforms' domain.
+void check_transformed(const ir::Shape& base, int64_t domain);
+// ValueError unless so many last batch dimensions can become part of the event.
+void check_reinterpreted(int64_t count, int64_t batch_dims);
+
 class Distribution : public Parameters {
   public:
     // ValueError for a family that is not known.

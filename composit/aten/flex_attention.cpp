@@ -1,10 +1,12 @@
 // Demands in PyTorch's words.
 #include "composit/aten/flex_attention.h"
 
+#include "composit/base/assertion_error.h"
 #include "composit/base/error.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace composit::aten {
 namespace {
@@ -65,6 +67,69 @@ void check_flex_attention(const Shape& query, const Shape& key, const Shape& val
     if (mask && !mask->is_of_any_length) check_lengths(query[2], key[2], mask->shape);
     user_check<RuntimeError>(key[0] == query[0] || key[0] == 1,
                              "Bq and Bkv must broadcast. Got Bq=", query[0], " and Bkv=", key[0]);
+}
+
+void check_flex_devices(const std::array<std::string, 3>& devices,
+                        const std::optional<std::string>& of_mask) {
+    user_check(devices[0] == devices[1] && devices[0] == devices[2],
+               "Expected query, key, and value to have the same device type, but got "
+               "query.device: ",
+               devices[0], ", key.device: ", devices[1], ", and value.device: ", devices[2],
+               " instead.");
+    user_check<RuntimeError>(!of_mask || *of_mask == devices[0],
+                             "Expect q/k/v and block_mask to be on the same device but got ",
+                             devices[0], " and ", of_mask.value_or(""), ".");
+}
+
+void check_block_parts(const BlockParts& parts) {
+    user_check<RuntimeError>(!parts.rank || *parts.rank >= 2,
+                             "BlockMask must have at least 2 dimensions");
+    user_check<AssertionError>(parts.has_counts, "kv_num_blocks must be provided");
+    const auto check_pair = [](const char* name, bool one, bool other) {
+        user_check<AssertionError>(one == other, "full_", name, "_num_blocks and full_", name,
+                                   "_indices must be both provided or omitted");
+    };
+    check_pair("kv", parts.has_full_counts, parts.has_full_indices);
+    check_pair("q", parts.has_full_counts_by_columns, parts.has_full_indices_by_columns);
+}
+
+Positions spread(const Positions& positions) {
+    Positions made = positions;
+    for (size_t i = 0; i < made.size(); ++i) {
+        Shape shape(made.size(), 1);
+        shape[i] = -1;
+        made[i] = formulas::reshape(positions[i], shape);
+    }
+    return made;
+}
+
+FlexAttention flex_attention(const formulas::Value& query, const formulas::Value& given_key,
+                             const formulas::Value& given_value, const FlexOptions& options) {
+    using namespace formulas;
+    const Shape shape = query.shape();
+    user_check(shape.size() == 4 && given_key.rank() == 4 && given_value.rank() == 4,
+               "flex_attention: a query of shape ", shape, ", a key of ", given_key.shape(),
+               " and a value of ", given_value.shape(), ". Four dimensions are required.");
+    const auto fitted = [&](Value x) {
+        const int64_t groups = shape[1] / std::max(int64_t{1}, given_key.size(1));
+        if (groups > 1) x = apply("repeat_interleave", {x, groups, 1});
+        Shape whole = x.shape();
+        whole[0] = shape[0];
+        return expand(x, whole);
+    };
+    const Value key = fitted(given_key), value = fitted(given_value);
+    const double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(shape[3])));
+    Value scores =
+        matmul(apply("precise", query), transpose(apply("precise", key), -2, -1)) * scale;
+    const auto along = [&](int64_t dim) { return apply("positions", {scores, scores.size(dim)}); };
+    const Positions positions = {along(0), along(1), along(2), along(3)};
+    if (options.score_mod) scores = options.score_mod(scores, positions);
+    if (options.mask_mod) scores = where(options.mask_mod(scores, positions), scores, -HUGE_VAL);
+    const Value kept = type_as(apply("safe_softmax", {scores, -1}), query);
+    FlexAttention made{matmul(kept, type_as(value, query)), {}, {}};
+    if (options.shows_lse) made.lse = logsumexp(scores, -1);
+    if (options.shows_max_scores) made.max_scores = apply("amax", {scores, -1});
+    return made;
 }
 
 void check_flex_options(const std::optional<std::string>& backend, bool forces_flex) {

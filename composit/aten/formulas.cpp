@@ -1,10 +1,12 @@
 // Operations of formulas over tensors of graphs, by PyTorch's names and with its promotion.
 #include "composit/aten/formulas.h"
 
+#include "composit/aten/attention.h"
 #include "composit/aten/linalg.h"
 #include "composit/aten/losses.h"
 #include "composit/aten/places.h"
 #include "composit/aten/pointwise.h"
+#include "composit/aten/products.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/rows.h"
 #include "composit/aten/shapes.h"
@@ -32,6 +34,10 @@ namespace {
 using Operation = Value (*)(Operands);
 
 int64_t integer_of(const Value& value) { return *value.integer(); }
+numpy::Axis axis_at(Operands x, size_t place) {
+    if (place >= x.size()) return {};
+    return x[place].is_shape() ? numpy::Axis(x[place].sizes()) : numpy::Axis(integer_of(x[place]));
+}
 bool flag_at(Operands x, size_t place) { return place < x.size() && *x[place].flag(); }
 
 template <size_t size>
@@ -117,6 +123,17 @@ Value placed_of(Operands x) {
     const Tensor zeros = numpy::zeros(shape, values.dtype());
     return aten::scatter(zeros, -1, numpy::broadcast_to(places_of(x[1].sizes()), values.shape()),
                          values);
+}
+
+// Q of a matrix's QR factors, times the signs of R's diagonal.
+Value qr_with_signs(Operands x) {
+    const numpy::linalg::QRResult made = numpy::linalg::qr(x[0].tensor());
+    return made.Q * rows::sign(numpy::diagonal(made.R));
+}
+
+Value in_wide_floats(Operands x) {
+    const Tensor held = x[0].tensor();
+    return ops::astype(held, held.dtype() == DType::float64 ? DType::float64 : DType::float32);
 }
 
 // A x = b of A's Cholesky factor.
@@ -219,9 +236,8 @@ Table made_table() {
          [](Operands x) { return Value(numpy::eye(integer_of(x[1]), {}, 0, x[0].dtype())); }},
         {"sum",
          [](Operands x) {
-             const numpy::Axis axis =
-                 x[1].is_shape() ? numpy::Axis(x[1].sizes()) : numpy::Axis(integer_of(x[1]));
-             return Value(numpy::sum(summable(x[0].tensor(), {}), axis, {}, flag_at(x, 2)));
+             return Value(
+                 numpy::sum(summable(x[0].tensor(), {}), axis_at(x, 1), {}, flag_at(x, 2)));
          }},
         {"all",
          [](Operands x) {
@@ -278,6 +294,45 @@ Table made_table() {
          [](Operands x) { return Value(numpy::cumsum(x[0].tensor(), integer_of(x[1]))); }},
         {"cumprod",
          [](Operands x) { return Value(numpy::cumprod(x[0].tensor(), integer_of(x[1]))); }},
+        {"linear",
+         [](Operands x) {
+             return Value(aten::linear(x[0].tensor(), x[1].tensor(),
+                                       x.size() > 2 ? x[2].tensor() : Tensor()));
+         }},
+        {"mean", [](Operands x) { return Value(numpy::mean(x[0].tensor(), axis_at(x, 1))); }},
+        {"norm", [](Operands x) { return Value(vector_norm(x[0].tensor(), *x[1].real())); }},
+        {"stacked",
+         [](Operands x) {
+             std::vector<Tensor> parts;
+             for (const Value* part : x.all()) parts.push_back(part->tensor());
+             return Value(numpy::stack(parts));
+         }},
+        {"minimum", of_two<"minimum">},
+        {"amax", [](Operands x) { return Value(numpy::max(x[0].tensor(), integer_of(x[1]))); }},
+        {"rsqrt",
+         [](Operands x) { return Value(rows::reciprocal(rows::sqrt(floating(x[0].tensor())))); }},
+        {"t", [](Operands x) { return Value(aten::transpose(x[0].tensor(), 0, 1)); }},
+        {"qr_with_signs", qr_with_signs},
+        {"positions", [](Operands x) { return Value(numpy::arange(integer_of(x[1]))); }},
+        {"precise", in_wide_floats},
+        {"repeat_interleave",
+         [](Operands x) {
+             return Value(numpy::repeat(x[0].tensor(), integer_of(x[1]), integer_of(x[2])));
+         }},
+        {"safe_softmax",
+         [](Operands x) { return Value(safe_softmax(x[0].tensor(), integer_of(x[1]))); }},
+        {"flatten",
+         [](Operands x) { return Value(aten::flatten(x[0].tensor(), integer_of(x[1]), -1)); }},
+        {"permute",
+         [](Operands x) { return Value(numpy::transpose(x[0].tensor(), x[1].sizes())); }},
+        {"repeat", [](Operands x) { return Value(numpy::tile(x[0].tensor(), x[1].sizes())); }},
+        {"joined",
+         [](Operands x) {
+             return Value(numpy::concatenate({x[0].tensor(), x[1].tensor()}, integer_of(x[2])));
+         }},
+        {"zeros_for", [](Operands x) { return Value(numpy::zeros(x[0].shape(), x[1].dtype())); }},
+        {"zeros_shaped",
+         [](Operands x) { return Value(numpy::zeros(x[1].sizes(), x[0].dtype())); }},
         {"padded", padded_of},
         {"picked", picked_of},
         {"placed", placed_of},
@@ -307,6 +362,19 @@ Tensor Value::tensor() const {
     if (real()) return ir::weak_scalar(*real());
     if (flag()) return ir::weak_scalar(*flag());
     fail<TypeError>("formulas: a tensor of a graph is required, or a number.");
+}
+
+double Value::number() const {
+    if (real()) return *real();
+    if (integer()) return static_cast<double>(*integer());
+    user_check<TypeError>(flag(), "formulas: a number is required.");
+    return *flag() ? 1 : 0;
+}
+
+std::string Value::shown() const {
+    if (integer()) return std::to_string(*integer());
+    if (flag()) return *flag() ? "True" : "False";
+    return number_text(number());
 }
 
 ir::Shape Value::shape() const {

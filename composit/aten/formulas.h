@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -91,6 +92,10 @@ class Value {
     [[nodiscard]] const ir::Shape& sizes() const { return std::get<ir::Shape>(content_); }
     // A tensor of a graph, or a number as a weak one. TypeError for all else.
     [[nodiscard]] Tensor tensor() const;
+
+    // Of a number: its value, and as Python shows it. TypeError for all else.
+    [[nodiscard]] double number() const;
+    [[nodiscard]] std::string shown() const;
 
     // Of a tensor.
     [[nodiscard]] ir::Shape shape() const;

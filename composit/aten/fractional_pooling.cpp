@@ -58,6 +58,23 @@ Tensor window_places(const Tensor& x, const Shape& kernel, const Shape& size,
 
 }  // namespace
 
+FractionalWindows fractional_windows(std::string_view function, const Tensor& x, int64_t count,
+                                     const Shape& kernel, const std::optional<Shape>& size,
+                                     const std::optional<std::vector<double>>& ratios) {
+    user_check(size.has_value() != ratios.has_value(), function,
+               " requires specifying either an output_size or an output_ratio");
+    user_check(x.rank() > count, function, ": a tensor of shape ", x.shape(), ". Channels and ",
+               count, " axes are required.");
+    Shape windows = kernel;
+    if (windows.size() == 1) windows.assign(static_cast<size_t>(count), kernel[0]);
+    const Shape& shape = x.shape();
+    const int64_t channels = shape[shape.size() - static_cast<size_t>(count) - 1];
+    const int64_t batch = x.rank() == count + 2 ? shape[0] : 1;
+    Shape made =
+        fractional_size(x, windows, size.value_or(Shape{}), ratios.value_or(std::vector<double>{}));
+    return {std::move(windows), std::move(made), {batch, channels, count}};
+}
+
 Shape fractional_size(const Tensor& x, const Shape& kernel, const Shape& output_size,
                       const std::vector<double>& ratios) {
     const size_t count = kernel.size();

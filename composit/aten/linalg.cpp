@@ -17,6 +17,7 @@
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace composit::aten {
 namespace {
@@ -247,6 +248,20 @@ Tensor vander(const Tensor& given, std::optional<int64_t> columns) {
     shape.back() = length - 1;
     const Tensor repeated = numpy::broadcast_to(as_column(x), shape);
     return numpy::concatenate({ones, numpy::cumprod(repeated, -1)}, -1);
+}
+
+UnpackedLu unpack_lu(const Tensor& lu, const Tensor& pivots, bool unpacks_data,
+                     bool unpacks_pivots) {
+    const Tensor none = numpy::zeros({0}, lu.dtype());
+    UnpackedLu made{none, none, none};
+    if (unpacks_data) std::tie(made.lower, made.upper) = split_lu(lu);
+    if (unpacks_pivots) {
+        user_check(lu.rank() >= 2, "lu_unpack: LU_data has shape ", lu.shape(),
+                   ". A matrix, or a batch of them, is required.");
+        made.permutation =
+            permutation_of(order_of(pivots, lu.shape()[lu.shape().size() - 2]), lu.dtype());
+    }
+    return made;
 }
 
 }  // namespace composit::aten

@@ -27,6 +27,12 @@ struct LuResult {
 [[nodiscard]] Tensor order_of(const Tensor& pivots, int64_t rows);
 // The P with P @ L @ U = A, of a dtype, from the order of rows.
 [[nodiscard]] Tensor permutation_of(const Tensor& order, ir::DType dtype);
+// P, L and U with P L U = A, of A's lu and its pivots; empty where they are not asked for.
+struct UnpackedLu {
+    Tensor permutation, lower, upper;
+};
+[[nodiscard]] UnpackedLu unpack_lu(const Tensor& lu, const Tensor& pivots, bool unpacks_data = true,
+                                   bool unpacks_pivots = true);
 // X of A X = B (of X A = B without `left`; of Aᴴ if `adjoint`), from A's lu and pivots.
 [[nodiscard]] Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b,
                               bool left = true, bool adjoint = false);

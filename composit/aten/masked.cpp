@@ -9,6 +9,7 @@
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace composit::aten {
@@ -73,6 +74,31 @@ Tensor group_softmax(const Tensor& x, const Tensor& groups, int64_t count, bool 
     const Tensor total =
         numpy::take(index_add(numpy::zeros(shape, x.dtype()), 0, groups, grown), groups, 0);
     return is_log ? shifted - rows::log(total) : grown / total;
+}
+
+void check_masked_mean(ir::DType dtype, bool is_asked_for) {
+    user_check(ir::is_inexact(dtype), "mean(): Could not infer output dtype. ",
+               is_asked_for ? "Optional" : "Input",
+               " dtype must be either a floating point or complex dtype. Got: torch.", dtype);
+}
+
+std::vector<int64_t> masked_dims(const std::optional<std::vector<int64_t>>& dims, int64_t rank) {
+    std::vector<int64_t> found;
+    if (!dims || dims->empty()) {
+        for (int64_t dim = 0; dim < rank; ++dim) found.push_back(dim);
+        return found;
+    }
+    const int64_t most = std::max<int64_t>(rank, 1);
+    for (const int64_t dim : *dims) {
+        user_check<RuntimeError>(std::ranges::find(found, dim) == found.end(), "dim=", dim,
+                                 " appears multiple times in the list of dims");
+        user_check<IndexError>(dim >= -most && dim < most,
+                               "Dimension out of range (expected to be in range of [", -most, ", ",
+                               most - 1, "], but got ", dim, ")");
+        found.push_back(dim < 0 ? dim + most : dim);
+    }
+    std::ranges::sort(found);
+    return found;
 }
 
 }  // namespace composit::aten

@@ -4,7 +4,9 @@
 #include "composit/ir/node.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace composit::aten {
 
@@ -17,6 +19,15 @@ using ir::Tensor;
 // operations without such a number.
 [[nodiscard]] Tensor identity_filled(const Tensor& x, const Tensor& mask,
                                      std::string_view operation, double order = 2);
+
+// ValueError, PyTorch's words, for a mean in a dtype that is no float, which was asked for or is
+// the input's.
+void check_masked_mean(ir::DType dtype, bool is_asked_for);
+
+// The dimensions of a reduction, from 0 on, in order; all where none are given. RuntimeError for
+// one that is there twice, IndexError for one out of range, PyTorch's words.
+[[nodiscard]] std::vector<int64_t> masked_dims(const std::optional<std::vector<int64_t>>& dims,
+                                               int64_t rank);
 
 // softmax among the slices of x along its first dimension that have one number in `groups`, a row
 // of `count` different numbers at most; its logarithm with `is_log`.

@@ -59,6 +59,32 @@ std::vector<NamedShape> recurrent_parameters(std::string_view module, const Recu
     return all;
 }
 
+std::vector<NamedShape> cell_parameters(int64_t input, int64_t hidden, int64_t gates,
+                                        bool has_bias) {
+    const int64_t rows = gates * hidden;
+    const std::optional<Shape> bias = has_bias ? std::optional(Shape{rows}) : std::nullopt;
+    return {{"weight_ih", Shape{rows, input}},
+            {"weight_hh", Shape{rows, hidden}},
+            {"bias_ih", bias},
+            {"bias_hh", bias}};
+}
+
+std::string shown_rows(std::string_view module, const std::vector<std::string>& texts) {
+    std::string shown = text(module, "(");
+    for (size_t start = 0; start < texts.size();) {
+        size_t end = start;
+        while (end + 1 < texts.size() && texts[end + 1] == texts[start]) ++end;
+        shown += end == start ? text("\n  (", start, "): ")
+                              : text("\n  (", start, "-", end, "): ", end - start + 1, " x ");
+        for (const char letter : texts[start]) {
+            shown += letter;
+            if (letter == '\n') shown += "  ";
+        }
+        start = end + 1;
+    }
+    return shown + (texts.empty() ? ")" : "\n)");
+}
+
 std::vector<NamedShape> attention_parameters(int64_t width, int64_t heads, int64_t key_width,
                                              int64_t value_width, bool has_bias,
                                              bool has_added_row) {
@@ -143,6 +169,44 @@ Shape padding_for(const ConvolutionSizes& sizes, const Shape& input, const Shape
         extra.push_back(wanted[wanted.size() - count + d] - least);
     }
     return extra;
+}
+
+std::vector<FilledTensor> norm_tensors(const Shape& shape, bool has_weight, bool has_bias) {
+    const auto where = [&](bool is_there) {
+        return is_there ? std::optional(shape) : std::nullopt;
+    };
+    return {{"weight", where(has_weight), 1}, {"bias", where(has_weight && has_bias), 0}};
+}
+
+std::vector<FilledTensor> channel_norm_tensors(int64_t channels, bool has_weight, bool has_bias,
+                                               bool tracks) {
+    std::vector<FilledTensor> all = norm_tensors({channels}, has_weight, has_bias);
+    const auto where = [&](Shape shape) {
+        return tracks ? std::optional(std::move(shape)) : std::nullopt;
+    };
+    all.push_back({"running_mean", where({channels}), 0, false});
+    all.push_back({"running_var", where({channels}), 1, false});
+    all.push_back({"num_batches_tracked", where({}), 0, false, true});
+    return all;
+}
+
+void check_channel_groups(int64_t groups, int64_t channels) {
+    user_check<ZeroDivisionError>(groups != 0,
+                                  "GroupNorm: num_groups is 0. "
+                                  "Another number is required.");
+    user_check(channels % groups == 0, "num_channels (", channels,
+               ") must be divisible by num_groups (", groups, ")");
+}
+
+void check_norm_rank(int64_t rank, const std::vector<int64_t>& allowed) {
+    if (allowed.empty()) {
+        user_check(rank >= 2, "expected at least 2D input (got ", rank, "D input)");
+        return;
+    }
+    if (std::ranges::find(allowed, rank) != allowed.end()) return;
+    std::string wanted;
+    for (const int64_t each : allowed) wanted += text(wanted.empty() ? "" : " or ", each, "D");
+    fail("expected ", wanted, " input (got ", rank, "D input)");
 }
 
 ClassClusters class_clusters(int64_t features, int64_t classes, const std::vector<double>& given,

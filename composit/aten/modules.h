@@ -37,6 +37,10 @@ struct RecurrentSizes {
 [[nodiscard]] std::vector<NamedShape> recurrent_parameters(std::string_view module,
                                                            const RecurrentSizes& sizes);
 
+// The same of one step of a layer: weight_ih, weight_hh, bias_ih and bias_hh.
+[[nodiscard]] std::vector<NamedShape> cell_parameters(int64_t input, int64_t hidden, int64_t gates,
+                                                      bool has_bias);
+
 // ----- attention
 // One weight for queries, keys and values of one width, else one for each; biases, and a row that
 // is added to keys and values, where they are wanted. AssertionError unless the heads divide the
@@ -66,6 +70,33 @@ struct ConvolutionSizes {
 // size, whose last lengths count.
 [[nodiscard]] Shape padding_for(const ConvolutionSizes& sizes, const Shape& input,
                                 const Shape& wanted);
+
+// ----- normalisations
+// A tensor of a module before it is trained: all elements are `value`; no shape where the module is
+// made without it.
+struct FilledTensor {
+    std::string name;
+    std::optional<Shape> shape;
+    double value = 0;
+    bool is_learnt = true;  // a parameter; else a buffer
+    bool is_count = false;  // an integer of 64 bits
+};
+// "weight" of ones and "bias" of zeros.
+[[nodiscard]] std::vector<FilledTensor> norm_tensors(const Shape& shape, bool has_weight,
+                                                     bool has_bias);
+// The same of a normalisation by channels, and "running_mean", "running_var" and
+// "num_batches_tracked" of one that tracks statistics.
+[[nodiscard]] std::vector<FilledTensor> channel_norm_tensors(int64_t channels, bool has_weight,
+                                                             bool has_bias, bool tracks);
+// ValueError unless the groups divide the channels.
+void check_channel_groups(int64_t groups, int64_t channels);
+// ValueError, PyTorch's words, unless an input's number of dimensions is one of those; "at least
+// 2D" where there are none.
+void check_norm_rank(int64_t rank, const std::vector<int64_t>& allowed);
+
+// The text of a list of modules from theirs: equal neighbours share a line.
+[[nodiscard]] std::string shown_rows(std::string_view module,
+                                     const std::vector<std::string>& texts);
 
 // ----- layers of losses and of pools
 // The classes of a softmax in clusters: the last class behind each cluster, the widths of the

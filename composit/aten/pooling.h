@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,15 @@ using OutputSize = std::vector<std::optional<int64_t>>;
 [[nodiscard]] ir::Shape fractional_size(const Tensor& x, const ir::Shape& kernel,
                                         const ir::Shape& output_size,
                                         const std::vector<double>& ratios = {});
+// What a fractional pool over `count` axes takes: the lengths of windows and of the result, and the
+// shape of the samples that say where windows are. ValueError unless a size or ratios are given,
+// and not both.
+struct FractionalWindows {
+    ir::Shape kernel, size, samples;
+};
+[[nodiscard]] FractionalWindows fractional_windows(
+    std::string_view function, const Tensor& x, int64_t count, const ir::Shape& kernel,
+    const std::optional<ir::Shape>& size, const std::optional<std::vector<double>>& ratios);
 // Of windows at places that samples in [0, 1), (batch, channels, spatial axes), say, and where the
 // elements stand. kernel and size have a length for each spatial axis.
 [[nodiscard]] std::pair<Tensor, Tensor> fractional_max_pool(const Tensor& x,

@@ -1,6 +1,7 @@
 // PyTorch's formats: a width for all numbers, scientific notation where they differ much.
 #include "composit/aten/printing.h"
 
+#include "composit/base/text.h"
 #include "composit/ir/scalar/values.h"
 
 #include <algorithm>
@@ -217,6 +218,42 @@ class Printer {
 
 std::string text_of(const Array& values, const PrintOptions& options, int64_t indent) {
     return values.size() == 0 ? "[]" : Printer(values, options).text(0, 0, indent);
+}
+
+std::string tensor_text(const ir::Array& values, const TensorText& of,
+                        const PrintOptions& options) {
+    const std::string prefix = "tensor(";
+    std::string shown = prefix + "[]";
+    std::vector<std::string> parts;
+    bool is_usual = of.dtype == of.default_dtype || of.dtype == "int64" || of.dtype == "bool" ||
+                    (of.dtype == "complex64" && of.default_dtype == "float32");
+    if (!of.device.empty()) parts.push_back("device='" + of.device + "'");
+    if (values.size() == 0) {
+        if (values.shape().size() != 1) parts.push_back(text("size=", values.shape()));
+        is_usual = of.dtype == of.default_dtype;
+    } else {
+        shown = prefix + text_of(values, options, static_cast<int64_t>(prefix.size()));
+    }
+    if (!is_usual) parts.push_back("dtype=torch." + of.dtype);
+    if (of.requires_grad)
+        parts.emplace_back("requires_grad=True");
+    else if (!of.grad_fn.empty())
+        parts.push_back("grad_fn=<" + of.grad_fn + ">");
+    // A shape and what follows it are one part.
+    if (values.size() == 0 && values.shape().size() != 1) {
+        std::string joined;
+        for (const std::string& part : parts) joined += (joined.empty() ? "" : ", ") + part;
+        parts = {joined};
+    }
+    for (const std::string& part : parts) {
+        const size_t begin = shown.rfind('\n');
+        const auto last = static_cast<int64_t>(
+            begin == std::string::npos ? shown.size() : shown.size() - begin - 1);
+        const bool fits = last + static_cast<int64_t>(part.size()) + 2 < options.line_width;
+        shown += (fits ? ", " : ",\n       ") + part;
+    }
+    shown += ")";
+    return of.is_parameter ? "Parameter containing:\n" + shown : shown;
 }
 
 }  // namespace composit::aten

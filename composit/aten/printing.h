@@ -25,4 +25,17 @@ struct PrintOptions {
 [[nodiscard]] std::string text_of(const ir::Array& values, const PrintOptions& options = {},
                                   int64_t indent = 0);
 
+// What PyTorch writes of a tensor besides its values: what is usual is left out.
+struct TensorText {
+    std::string dtype = "float32", default_dtype = "float32";
+    std::string device = {};  // none for the CPU
+    bool requires_grad = false;
+    std::string grad_fn = {};  // the name of the operation that made it
+    bool is_parameter = false;
+};
+// "tensor([1., 2.], dtype=torch.float64)", with text_of's values. What does not fit into the line
+// width stands on a line of its own.
+[[nodiscard]] std::string tensor_text(const ir::Array& values, const TensorText& of = {},
+                                      const PrintOptions& options = {});
+
 }  // namespace composit::aten

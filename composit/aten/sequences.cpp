@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace composit::aten {
 namespace {
@@ -128,8 +129,15 @@ Integers invert_permutation(const Integers& permutation) {
     return made;
 }
 
-Packing packing_of(const Integers& lengths, int64_t batch, int64_t times, bool batch_first,
+void check_packed(bool has_batch_sizes) {
+    user_check(has_batch_sizes, "PackedSequence: batch_sizes are required.");
+}
+
+Packing packing_of(const Integers& lengths, const Integers& sizes, bool batch_first,
                    bool enforce_sorted) {
+    user_check(sizes.size() == 2, "pack_padded_sequence: lengths of axes are ", sizes,
+               ". Those of times and of the batch are required.");
+    const int64_t batch = sizes[batch_first ? 0 : 1], times = sizes[batch_first ? 1 : 0];
     const auto count = static_cast<int64_t>(lengths.size());
     user_check<RuntimeError>(count == batch,
                              "Expected `len(lengths)` to be equal to batch_size, but got ", count,
@@ -148,20 +156,21 @@ Packing packing_of(const Integers& lengths, int64_t batch, int64_t times, bool b
         "pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
         "requirement if you do not need ONNX exportability.");
     Packing made;
-    made.order.resize(lengths.size());
-    std::iota(made.order.begin(), made.order.end(), 0);
+    Integers order(lengths.size());
+    std::iota(order.begin(), order.end(), 0);
     const auto length_of = [&](int64_t sequence) { return lengths[static_cast<size_t>(sequence)]; };
-    std::stable_sort(made.order.begin(), made.order.end(),
+    std::stable_sort(order.begin(), order.end(),
                      [&](int64_t a, int64_t b) { return length_of(a) > length_of(b); });
     for (int64_t time = 0; time < longest; ++time) {
         int64_t running = 0;
-        for (const int64_t sequence : made.order) {
+        for (const int64_t sequence : order) {
             if (length_of(sequence) <= time) break;
             made.rows.push_back(batch_first ? sequence * times + time : time * count + sequence);
             ++running;
         }
         made.batch_sizes.push_back(running);
     }
+    if (!enforce_sorted) made.order = std::move(order);
     return made;
 }
 
@@ -203,15 +212,12 @@ PackedSequence pack_padded_sequence(const Tensor& x, const Integers& lengths, bo
                                     bool enforce_sorted) {
     user_check<ValueError>(x.rank() >= 2, "pack_padded_sequence: x has shape ", x.shape(),
                            ". Times and a batch are required.");
-    const int64_t first = x.shape()[0], second = x.shape()[1];
-    const Packing packing = packing_of(lengths, batch_first ? first : second,
-                                       batch_first ? second : first, batch_first, enforce_sorted);
+    const Packing packing =
+        packing_of(lengths, {x.shape()[0], x.shape()[1]}, batch_first, enforce_sorted);
     PackedSequence made{numpy::take(flattened(x), numpy::array<int64_t>(packing.rows), 0),
                         packing.batch_sizes};
-    if (!enforce_sorted) {
-        made.sorted_indices = packing.order;
-        made.unsorted_indices = invert_permutation(packing.order);
-    }
+    made.sorted_indices = packing.order;
+    if (packing.order) made.unsorted_indices = invert_permutation(*packing.order);
     return made;
 }
 

@@ -24,13 +24,18 @@ using Integers = std::vector<int64_t>;
 
 // How sequences of these lengths are packed: of which rows of their batch, its two first axes as
 // one, the data are made, how many sequences each time has, and the sequences' order, the longest
-// first. RuntimeError, PyTorch's words, for lengths that are not as many as the batch, below 1 or
-// above `times`, or, with enforce_sorted, in ascending order anywhere.
+// first, which is none where it is enforced to be that already. `sizes` are the lengths of the two
+// first axes, (times, batch) or (batch, times). RuntimeError, PyTorch's words, for lengths that are
+// not as many as the batch, below 1 or above `times`, or, with enforce_sorted, in ascending order
+// anywhere.
 struct Packing {
-    Integers rows, batch_sizes, order;
+    Integers rows, batch_sizes;
+    std::optional<Integers> order;
 };
-[[nodiscard]] Packing packing_of(const Integers& lengths, int64_t batch, int64_t times,
+[[nodiscard]] Packing packing_of(const Integers& lengths, const Integers& sizes,
                                  bool batch_first = false, bool enforce_sorted = true);
+// ValueError for packed sequences without batch sizes.
+void check_packed(bool has_batch_sizes);
 
 // The way back: of which rows of the data each place of the padded batch is, (times, batch) or
 // (batch, times) one after another, the number of rows standing for padding; and the lengths of the

@@ -4,6 +4,7 @@
 namespace composit::python {
 
 void bind_aten(nanobind::module_& module) {
+    bind_aten_arguments(module);
     bind_aten_block_masks(module);
     bind_aten_comparing(module);
     bind_aten_distributions(module);
@@ -11,6 +12,8 @@ void bind_aten(nanobind::module_& module) {
     bind_aten_ldl(module);
     bind_aten_losses(module);
     bind_aten_masked(module);
+    bind_aten_multi_head(module);
+    bind_aten_networks(module);
     bind_aten_optimizers(module);
     bind_aten_orthogonal(module);
     bind_aten_places(module);

@@ -6,6 +6,7 @@
 namespace composit::python {
 
 void bind_aten(nanobind::module_& module);  // all of it
+void bind_aten_arguments(nanobind::module_& module);
 void bind_aten_block_masks(nanobind::module_& module);
 void bind_aten_comparing(nanobind::module_& module);
 void bind_aten_distributions(nanobind::module_& module);
@@ -13,6 +14,8 @@ void bind_aten_images(nanobind::module_& module);
 void bind_aten_ldl(nanobind::module_& module);
 void bind_aten_losses(nanobind::module_& module);
 void bind_aten_masked(nanobind::module_& module);
+void bind_aten_multi_head(nanobind::module_& module);
+void bind_aten_networks(nanobind::module_& module);
 void bind_aten_optimizers(nanobind::module_& module);
 void bind_aten_orthogonal(nanobind::module_& module);
 void bind_aten_places(nanobind::module_& module);

@@ -6,6 +6,9 @@
 #include "composit/base/error.h"
 #include "flags.h"
 #include "location.h"
+#include "shown.h"
+#include "torch_objects.h"
+#include "torch_values.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -14,6 +17,45 @@
 #include <utility>
 
 namespace composit::python {
+namespace {
+
+void check_tensors(nb::handle query, nb::handle key, nb::handle value) {
+    const auto check = [](const char* name, nb::handle given) {
+        user_check(is_tensor_of_torch(given), "flex_attention: ", name, " is ", Shown{given},
+                   ". A Tensor is required.");
+    };
+    check("query", query);
+    check("key", key);
+    check("value", value);
+}
+
+std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
+std::string device_of(nb::handle tensor) { return text_of(nb::object(tensor.attr("device"))); }
+
+// A function over (scores, positions…), or over positions alone; None for no function.
+aten::ScoreFunction function_of(nb::handle function, bool has_scores) {
+    if (function.is_none()) return {};
+    return [function = nb::borrow(function), has_scores](const aten::formulas::Value& scores,
+                                                         const aten::Positions& positions) {
+        nb::list given;
+        if (has_scores) given.append(object_of(scores));
+        for (const aten::formulas::Value& each : positions) given.append(object_of(each));
+        return value_of(function(*given));
+    };
+}
+
+// (result, logarithms of sums, largest scores)
+nb::tuple flex_attention(nb::handle query, nb::handle key, nb::handle value, nb::handle score_mod,
+                         nb::handle mask_mod, std::optional<double> scale, bool shows_lse,
+                         bool shows_max_scores) {
+    const aten::FlexAttention made = aten::flex_attention(
+        value_of(nb::borrow(query)), value_of(nb::borrow(key)), value_of(nb::borrow(value)),
+        {function_of(score_mod, true), function_of(mask_mod, false), scale, shows_lse,
+         shows_max_scores});
+    return nb::make_tuple(object_of(made.output), object_of(made.lse), object_of(made.max_scores));
+}
+
+}  // namespace
 
 void bind_aten_block_masks(nb::module_& module) {
     const nb::call_guard<Located> located;
@@ -27,15 +69,20 @@ void bind_aten_block_masks(nb::module_& module) {
     module.def("dense_blocks", &aten::dense_blocks, located);
     using Shape = ir::Shape;
     using Pair = std::pair<int64_t, int64_t>;
-    // `mask`: (shape, batches, whether it is for all lengths), or None.
+    // `mask`: (shape, batches, whether it is for all lengths, its device), or None.
     module.def(
         "check_flex_attention",
-        [](const Shape& query, const Shape& key, const Shape& value, bool grouped,
-           std::optional<std::tuple<Shape, int64_t, bool>> mask) {
+        [](nb::handle query, nb::handle key, nb::handle value, bool grouped,
+           std::optional<std::tuple<Shape, int64_t, bool, nb::object>> mask) {
+            check_tensors(query, key, value);
             std::optional<aten::BlockMaskShape> shape;
-            if (mask) shape = std::make_from_tuple<aten::BlockMaskShape>(*std::move(mask));
+            if (mask) shape = {std::get<0>(*mask), std::get<1>(*mask), std::get<2>(*mask)};
+            aten::check_flex_devices(
+                {device_of(query), device_of(key), device_of(value)},
+                mask ? std::optional(text_of(std::get<3>(*mask))) : std::nullopt);
             try {
-                aten::check_flex_attention(query, key, value, grouped, shape);
+                aten::check_flex_attention(type_seen(query).shape, type_seen(key).shape,
+                                           type_seen(value).shape, grouped, shape);
             } catch (const NotSupported& error) {  // PyTorch's class
                 PyErr_SetString(PyExc_NotImplementedError, with_location(error.what()).c_str());
                 throw nb::python_error();
@@ -43,6 +90,26 @@ void bind_aten_block_masks(nb::module_& module) {
         },
         nb::arg("query"), nb::arg("key"), nb::arg("value"), nb::arg("grouped"),
         nb::arg("mask").none());
+    module.def(
+        "check_flex_devices",
+        [](const std::string& query, const std::string& key, const std::string& value,
+           const std::optional<std::string>& mask) {
+            aten::check_flex_devices({query, key, value}, mask);
+        },
+        nb::arg("query"), nb::arg("key"), nb::arg("value"), nb::arg("mask").none());
+    module.def(
+        "check_block_parts",
+        [](std::optional<int64_t> rank, bool has_counts, bool full_counts, bool full_indices,
+           bool full_counts_by_columns, bool full_indices_by_columns) {
+            aten::check_block_parts({rank, has_counts, full_counts, full_indices,
+                                     full_counts_by_columns, full_indices_by_columns});
+        },
+        nb::arg("rank").none(), nb::arg("has_counts"), nb::arg("has_full_counts"),
+        nb::arg("has_full_indices"), nb::arg("has_full_counts_by_columns") = false,
+        nb::arg("has_full_indices_by_columns") = false);
+    module.def("flex_attention", flex_attention, nb::arg("query"), nb::arg("key"), nb::arg("value"),
+               nb::arg("score_mod").none(), nb::arg("mask_mod").none(), nb::arg("scale").none(),
+               nb::arg("shows_lse"), nb::arg("shows_max_scores"));
     module.def("check_flex_options", &aten::check_flex_options, nb::arg("backend").none(),
                nb::arg("forces_flex"));
     module.def(

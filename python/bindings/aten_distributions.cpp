@@ -6,7 +6,9 @@
 #include "composit/aten/transforms.h"
 #include "composit/base/error.h"
 #include "provided.h"
+#include "shown.h"
 #include "torch_objects.h"
+#include "torch_values.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -25,99 +27,12 @@ using aten::Formula;
 using aten::Parameters;
 using aten::formulas::Value;
 
-nb::object object_of(const Value& value);
-Value value_of(nb::object object);
-
-// What belongs to a name, which is a literal of a formula: found by its address, the second time.
-template <class Make>
-PyObject* of_literal(std::unordered_map<const char*, PyObject*>& known, std::string_view name,
-                     Make make) {
-    PyObject*& found = known[name.data()];
-    if (!found) found = nb::object(make(name)).release().ptr();  // as long as the process
-    return found;
-}
-
-PyObject* operation_of(std::string_view name) {
-    static auto* const known = new std::unordered_map<const char*, PyObject*>;
-    return of_literal(*known, name, [](std::string_view of) {
-        return nb::object(provided("torch_operations")[nb::str(of.data(), of.size())]);
-    });
-}
-
-PyObject* attribute_of(std::string_view name) {
-    static auto* const known = new std::unordered_map<const char*, PyObject*>;
-    return of_literal(*known, name, [](std::string_view of) {
-        PyObject* text = PyUnicode_FromStringAndSize(of.data(), static_cast<Py_ssize_t>(of.size()));
-        PyUnicode_InternInPlace(&text);
-        return nb::steal(text);
-    });
-}
-
-class TorchDoor : public aten::formulas::Door {
-  public:
-    Value apply(std::string_view operation, aten::formulas::Operands operands) const override {
-        constexpr size_t most = 8;
-        std::array<PyObject*, most + 1> given;
-        std::array<nb::object, most> made;  // of what is no tensor
-        size_t count = 0;
-        for (size_t i = 0; i < operands.size(); ++i) {
-            PyObject* const tensor = object_in(operands[i]);
-            given[i + 1] = tensor ? tensor : (made[count++] = object_of(operands[i])).ptr();
-        }
-        PyObject* const result =
-            PyObject_Vectorcall(operation_of(operation), given.data() + 1,
-                                operands.size() | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
-        if (!result) throw nb::python_error();
-        return value_of(nb::steal(result));
-    }
-
-    ir::Shape shape(void* object) const override {
-        const nb::handle tensor = handle(object);
-        if (is_tensor_of_torch(tensor)) return type_seen(tensor).shape;
-        return nb::cast<ir::Shape>(tensor.attr("shape"));
-    }
-    ir::DType dtype(void* object) const override {
-        const nb::handle tensor = handle(object);
-        if (is_tensor_of_torch(tensor)) return type_seen(tensor).dtype;
-        return dtype_from(tensor.attr("dtype"));
-    }
-    void retain(void* object) const override { Py_INCREF(static_cast<PyObject*>(object)); }
-    void release(void* object) const override { Py_DECREF(static_cast<PyObject*>(object)); }
-
-    // The tensor that a value is; null for others.
-    [[nodiscard]] PyObject* object_in(const Value& value) const {
-        const aten::formulas::Held* const held = value.held();
-        return held && &held->door() == this ? static_cast<PyObject*>(held->object()) : nullptr;
-    }
-
-  private:
-    static nb::handle handle(void* object) { return static_cast<PyObject*>(object); }
-};
-const TorchDoor torch_door;
-
-nb::object object_of(const Value& value) {
-    if (PyObject* const tensor = torch_door.object_in(value)) return nb::borrow(tensor);
-    if (const double* real = value.real()) return nb::float_(*real);
-    if (const int64_t* integer = value.integer()) return nb::int_(*integer);
-    if (const bool* flag = value.flag()) return nb::bool_(*flag);
-    if (value.is_shape()) return tuple_from(value.sizes());
-    return nb::cast(value.tensor());
-}
-
-Value value_of(nb::object object) {
-    if (is_tensor_of_torch(object)) return aten::formulas::Held(torch_door, object.release().ptr());
-    if (PyFloat_CheckExact(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
-    if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
-    if (PyLong_Check(object.ptr())) return nb::cast<int64_t>(object);
-    return aten::formulas::Held(torch_door, object.release().ptr());
-}
-
 // An object's attributes; methods are called.
 class Attributes : public Parameters {
   public:
     explicit Attributes(nb::handle of) : of_(of) {}
     Value operator()(std::string_view name) const override {
-        nb::object found = nb::steal(PyObject_GetAttr(of_.ptr(), attribute_of(name)));
+        nb::object found = nb::steal(PyObject_GetAttr(of_.ptr(), name_of_literal(name)));
         if (!found.is_valid()) throw nb::python_error();
         if (!is_tensor_of_torch(found) && PyCallable_Check(found.ptr())) found = found();
         return value_of(std::move(found));
@@ -154,6 +69,36 @@ nb::object bound(Formula formula) {
     return nb::steal(PyCFunction_New(&method, self.ptr()));
 }
 
+// Numbers and tensors as tensors of one shape: numbers are of the first tensor's dtype and device,
+// or of the default dtype.
+nb::object broadcast_all(nb::tuple values) {
+    nb::object first = nb::none();
+    const nb::object number = nb::module_::import_("numbers").attr("Number");
+    for (nb::handle value : values) {
+        const bool is_tensor = is_tensor_of_torch(value);
+        user_check(is_tensor || nb::isinstance(value, number),
+                   "broadcast_all: Input arguments must all be instances of Number, torch.Tensor "
+                   "or objects implementing __torch_function__. A ",
+                   KindOf{value}, " is given.");
+        if (is_tensor && first.is_none()) first = nb::borrow(value);
+    }
+    if (nb::len(values) == 1 && !first.is_none()) return values;
+    nb::object operations = provided("torch_operations");
+    nb::list made;
+    for (nb::handle value : values) {
+        if (is_tensor_of_torch(value))
+            made.append(value);
+        else
+            made.append(operations["number_like"](value, first));
+    }
+    return operations["broadcast_tensors"](*made);
+}
+
+void check_sample(nb::handle value, const ir::Shape& batch, const ir::Shape& event) {
+    user_check(is_tensor_of_torch(value), "The value argument to log_prob must be a Tensor");
+    aten::check_sample_shape(type_seen(value).shape, batch, event);
+}
+
 }  // namespace
 
 void bind_aten_distributions(nb::module_& module) {
@@ -177,11 +122,26 @@ void bind_aten_distributions(nb::module_& module) {
                    return tuple_from(aten::low_rank_batch(loc, cov_factor, cov_diag));
                });
     module.def("check_sample_shape", &aten::check_sample_shape);
+    module.def("check_sample", check_sample);
+    module.def("broadcast_all", broadcast_all);
     module.def("composed_event_dims", &aten::composed_event_dims);
     module.def("reshaped_event", &aten::reshaped_event);
     module.def("matrices_of_below", &aten::matrices_of_below);
     module.def("below_of_matrices", &aten::below_of_matrices);
     module.def("check_mixture", &aten::check_mixture);
+    module.def("check_transformed", &aten::check_transformed);
+    module.def("check_reinterpreted", &aten::check_reinterpreted);
+    // (batch, event, the base's batch or None, how many dimensions become part of the event)
+    module.def("transformed_form",
+               [](const ir::Shape& base, int64_t base_event, int64_t domain, int64_t codomain,
+                  const ir::Shape& forward, const ir::Shape& back) {
+                   const aten::TransformedForm found =
+                       aten::transformed_form(base, base_event, domain, codomain, forward, back);
+                   const nb::object batch =
+                       found.base_batch ? nb::object(tuple_from(*found.base_batch)) : nb::none();
+                   return nb::make_tuple(tuple_from(found.batch), tuple_from(found.event), batch,
+                                         found.independent);
+               });
     module.def("divergence_pairs", &aten::divergence_pairs);
     module.def("divergence_formula", [](std::string_view p, std::string_view q) -> nb::object {
         const aten::Divergence formula = aten::divergence_formula(p, q);

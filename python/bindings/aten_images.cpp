@@ -73,6 +73,22 @@ void bind_pools(nb::module_& module) {
         located);
     module.def("fractional_max_pool", &aten::fractional_max_pool, located);
     module.def("fractional_size", &aten::fractional_size, located);
+    // (lengths of windows, of the result, shape of the samples); a ratio may be one number.
+    module.def(
+        "fractional_windows",
+        [](const std::string& function, const Tensor& x, int64_t count, const ir::Shape& kernel,
+           const std::optional<ir::Shape>& size, nb::handle ratios) {
+            std::optional<std::vector<double>> given;
+            if (PyFloat_Check(ratios.ptr()))
+                given = {number_from(ratios)};
+            else if (!ratios.is_none())
+                given = nb::cast<std::vector<double>>(ratios);
+            const aten::FractionalWindows found =
+                aten::fractional_windows(function, x, count, kernel, size, given);
+            return nb::make_tuple(tuple_from(found.kernel), tuple_from(found.size),
+                                  tuple_from(found.samples));
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), located);
     module.def(
         "max_unpool",
         [](const Tensor& x, const Tensor& indices, int64_t count, const Integers& kernel_size,
@@ -259,6 +275,11 @@ void bind_modules(nb::module_& module) {
         return aten::recurrent_parameters(
             name, {mode, input, hidden, layers, has_bias, is_bidirectional, dropout, projection});
     });
+    module.def("cell_parameters",
+               [](int64_t input, int64_t hidden, int64_t gates, TruthFlag has_bias) {
+                   return aten::cell_parameters(input, hidden, gates, has_bias);
+               });
+    module.def("shown_rows", &aten::shown_rows);
     module.def("attention_parameters",
                [](int64_t width, int64_t heads, int64_t key_width, int64_t value_width,
                   TruthFlag has_bias, TruthFlag has_added_row) {

@@ -15,6 +15,13 @@ void bind_aten_masked(nb::module_& module) {
             return aten::identity_filled(x, mask, operation, order);
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg("order") = 2, located);
+    module.def("check_masked_mean", &aten::check_masked_mean);
+    module.def(
+        "masked_dims",
+        [](const std::optional<std::vector<int64_t>>& dims, int64_t rank) {
+            return aten::masked_dims(dims, rank);
+        },
+        nb::arg().none(), nb::arg());
     module.def(
         "group_softmax",
         [](const Tensor& x, const Tensor& groups, int64_t count, TruthFlag is_log) {

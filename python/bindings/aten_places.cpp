@@ -25,6 +25,13 @@ void bind_linalg(nb::module_& module) {
         located);
     module.def("split_lu", &aten::split_lu, located);
     module.def("order_of", &aten::order_of, located);
+    module.def(
+        "unpack_lu",
+        [](const Tensor& lu, const Tensor& pivots, TruthFlag data, TruthFlag permutation) {
+            const aten::UnpackedLu made = aten::unpack_lu(lu, pivots, data, permutation);
+            return std::make_tuple(made.permutation, made.lower, made.upper);
+        },
+        located);
     module.def("permutation_of", &aten::permutation_of, located);
     module.def("lu_solve", &aten::lu_solve, located);
     module.def("householder_product", &aten::householder_product, located);

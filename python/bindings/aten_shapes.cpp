@@ -119,10 +119,10 @@ void bind_sorting(nb::module_& module) {
 void bind_sequences(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("invert_permutation", &aten::invert_permutation);
-    module.def("packing_of", [](const Integers& lengths, int64_t batch, int64_t times,
+    module.def("check_packed", &aten::check_packed);
+    module.def("packing_of", [](const Integers& lengths, const Integers& sizes,
                                 TruthFlag batch_first, TruthFlag enforce_sorted) {
-        const aten::Packing made =
-            aten::packing_of(lengths, batch, times, batch_first, enforce_sorted);
+        const aten::Packing made = aten::packing_of(lengths, sizes, batch_first, enforce_sorted);
         return std::make_tuple(made.rows, made.batch_sizes, made.order);
     });
     module.def(
@@ -161,6 +161,18 @@ void bind_sequences(nb::module_& module) {
                                  indent);
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+    module.def(
+        "tensor_text",
+        [](const ir::Array& values, const std::string& dtype, const std::string& default_dtype,
+           const std::string& device, bool requires_grad, const std::string& grad_fn,
+           bool is_parameter, int precision, double threshold, int64_t edge_items,
+           int64_t line_width, std::optional<bool> scientific) {
+            return aten::tensor_text(
+                values, {dtype, default_dtype, device, requires_grad, grad_fn, is_parameter},
+                {precision, threshold, edge_items, line_width, scientific});
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ NB_MODULE(_core, module) {
     bind_module_calls(modules);
     bind_module_states(modules);
     bind_module_parametrizations(modules);
+    bind_module_options(modules);
     bind_module_pruning(modules);
     bind_module_norms(modules);
     bind_backend(module);

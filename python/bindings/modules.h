@@ -21,6 +21,7 @@ void bind_module_calls(nb::module_& module);             // module_calls.cpp
 void bind_module_states(nb::module_& module);            // module_states.cpp
 void bind_module_parametrizations(nb::module_& module);  // module_parametrizations.cpp
 void bind_module_norms(nb::module_& module);             // module_norms.cpp
+void bind_module_options(nb::module_& module);           // module_options.cpp
 void bind_module_pruning(nb::module_& module);           // module_pruning.cpp
 
 }  // namespace composit::python

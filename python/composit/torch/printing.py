@@ -29,39 +29,17 @@ def set_printoptions(
     _options["sci_mode"] = sci_mode
 
 
+def _grad_name(tensor: Any) -> str:
+    is_leaf = tensor._is_leaf_with_grad
+    return tensor.grad_fn.name() if not is_leaf and is_recorded(tensor) else ""
+
+
 def text_of(tensor: Any) -> str:
     """repr(tensor), as torch writes it."""
-    prefix = "tensor("
-    is_parameter = getattr(tensor, "_is_parameter", False)
-    array = materializing.values_of(tensor)
-    ending = "" if tensor.is_cpu else f", device='{tensor.device}'"
-    usual = (dtypes.default().name, "int64", "bool")
-    names = [tensor.dtype.name]
-    is_known = names[0] in usual or (names[0] == "complex64" and usual[0] == "float32")
-    if array.size == 0:
-        text = "[]"
-        if array.ndim != 1:
-            ending += f", size={tuple(array.shape)}"
-        is_known = names[0] == usual[0]
-    else:
-        text = _core.aten.text_of(
-            array, _options["precision"], _options["threshold"], _options["edgeitems"],
-            _options["linewidth"], _options["sci_mode"], len(prefix),
-        )  # fmt: skip
-    if not is_known:
-        ending += f", dtype=torch.{names[0]}"
-    if tensor._is_leaf_with_grad:
-        ending += ", requires_grad=True"
-    elif is_recorded(tensor):
-        ending += f", grad_fn=<{tensor.grad_fn.name()}>"
-    result = _ended(prefix + text, ending)
-    return f"Parameter containing:\n{result}" if is_parameter else result
-
-
-def _ended(text: str, ending: str) -> str:
-    """The text with what follows the numbers, on a line of its own where that is too long."""
-    for part in ending.split(", ")[1:] if "size=" not in ending else [ending[2:]]:
-        last = len(text) - text.rfind("\n") - 1
-        text += ", " if last + len(part) + 2 < _options["linewidth"] else ",\n       "
-        text += part
-    return text + ")"
+    gradient = _grad_name(tensor)
+    return _core.aten.tensor_text(
+        materializing.values_of(tensor), tensor.dtype.name, dtypes.default().name,
+        "" if tensor.is_cpu else str(tensor.device), tensor._is_leaf_with_grad, gradient,
+        getattr(tensor, "_is_parameter", False), _options["precision"], _options["threshold"],
+        _options["edgeitems"], _options["linewidth"], _options["sci_mode"],
+    )  # fmt: skip

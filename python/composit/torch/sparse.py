@@ -7,7 +7,7 @@ import functools
 from typing import Any, ClassVar
 
 import composit._core as _core
-from composit._core import index_error, not_implemented, runtime_error, type_error
+from composit._core import index_error, not_implemented, runtime_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size, sparse_coo
@@ -213,6 +213,15 @@ class SparseTensor:
         )
 
 
+def _as_tensor(values: Any) -> Any:
+    return values if isinstance(values, TensorBase) else functions["tensor"](values)
+
+
+def _bounds(at: Any) -> tuple[list[int], list[int]]:
+    """The least and the greatest coordinates of each dimension, where there are some."""
+    return (at.min(1)[0].tolist(), at.max(1)[0].tolist()) if at.shape[1] else ([], [])
+
+
 def sparse_coo_tensor(
     indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, check_invariants: bool | None = None,
@@ -220,24 +229,12 @@ def sparse_coo_tensor(
 ) -> SparseTensor:  # fmt: skip
     """A sparse tensor of indices and values; without a size, the smallest that holds them.
     RuntimeError: an index is negative, or beyond the size."""
-    tensor = functions["tensor"]
-    at = indices if isinstance(indices, TensorBase) else tensor(indices)
-    value: Any = values if isinstance(values, TensorBase) else tensor(values)
-    at = at.long()
+    at, value = _as_tensor(indices).long(), _as_tensor(values)
     if at.dim() == 1:
         at = at[None]
-    if dtype is not None or device is not None:
-        value = value.to(dtype=dtype or value.dtype, device=device or value.device)
-    ends = (at.max(1)[0] + 1).tolist() if at.shape[1] else [0] * at.shape[0]
-    if at.shape[1] and int(at.min()) < 0:
-        raise runtime_error(f"found negative index {int(at.min())} for dim {_row_of_least(at)}")
-    shape = (*ends, *value.shape[1:]) if size is None else tuple(size)
-    for dim, (end, length) in enumerate(zip(ends, shape)):
-        if end > length:
-            raise runtime_error(
-                f"size is inconsistent with indices: for dim {dim}, size is {length} but "
-                f"found index {end - 1}"
-            )
+    value = value.to(dtype=dtype or value.dtype, device=device or value.device)
+    given = size if size is None else tuple(size)
+    shape = _core.aten.sparse_size(at.shape[0], *_bounds(at), value.shape[1:], given)
     made = SparseTensor(at, value, shape, bool(is_coalesced))
     return made.requires_grad_() if requires_grad else made
 
@@ -331,10 +328,6 @@ class check_sparse_tensor_invariants:
         return within
 
 
-def _row_of_least(at: Any) -> int:
-    return int(at.min(1)[0].argmin())
-
-
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     """The product of a sparse and a dense matrix, dense."""
     if not isinstance(mat1, SparseTensor):
@@ -361,29 +354,29 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     return found if dtype is None else found.to(dtype)
 
 
+def _is_kept(is_there: Any, count: int) -> Any:
+    """Which parts have an element that is there."""
+    return is_there.flatten(count).any(-1) if count < is_there.dim() else is_there
+
+
+def _check_coordinates(layout: Any, blocksize: Any) -> None:
+    given = str(layout) if blocksize is None else "blocksize"
+    if blocksize is not None or layout not in (None, sparse_coo):
+        raise runtime_error(
+            f"to_sparse: {given} is asked for. Sparse tensors here have coordinates: "
+            "torch.sparse_coo without blocksize is required."
+        )
+
+
 def to_sparse(
     dense: Any, sparse_dim: int | None = None, layout: Any = None, blocksize: Any = None,
     dense_dim: int | None = None,
 ) -> SparseTensor:  # fmt: skip
     """A dense tensor's elements that are not 0; or parts of it that are not, whose places are those
     of its first sparse_dim dimensions and which have its last dense_dim ones."""
-    if blocksize is not None or layout not in (None, sparse_coo):
-        given = "blocksize" if blocksize is not None else str(layout)
-        raise runtime_error(
-            f"to_sparse: {given} is asked for. Sparse tensors here have coordinates: "
-            "torch.sparse_coo without blocksize is required."
-        )
-    if sparse_dim is not None and dense_dim is not None:
-        raise type_error("to_sparse: sparse_dim and dense_dim are both given. One is required.")
-    whole = dense.dim()
-    count = whole - (dense_dim or 0) if sparse_dim is None else sparse_dim
-    if not min(whole, 1) <= count <= whole:
-        raise runtime_error(
-            f"to_sparse: sparse_dim is {count} for a tensor of {whole} dimensions. From "
-            f"{min(whole, 1)} to {whole} is required."
-        )
-    is_kept = dense != 0
-    at = (is_kept.flatten(count).any(-1) if count < whole else is_kept).nonzero()
+    _check_coordinates(layout, blocksize)
+    count = _core.aten.sparse_dims(dense.dim(), sparse_dim, dense_dim)
+    at = _is_kept(dense != 0, count).nonzero()
     return SparseTensor(at.t(), dense[tuple(at.t())], dense.shape, True)
 
 

@@ -22,6 +22,11 @@ from composit.torch.tape import no_grad
 _probs, _logits = formula("categorical", "probs"), formula("categorical", "logits")
 
 
+def _check_vectors(name: str, given: Any) -> None:
+    if given.dim() < 1:
+        raise value_error(f"`{name}` parameter must be at least one-dimensional.")
+
+
 class Categorical(Distribution):
     """A class, by probabilities of the last dimension or their logarithms, normalised here."""
 
@@ -39,18 +44,15 @@ class Categorical(Distribution):
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         _one_of(probs, logits)
-        given = logits if probs is None else probs
-        name = "logits" if probs is None else "probs"
-        if given.dim() < 1:
-            raise value_error(f"`{name}` parameter must be at least one-dimensional.")
         self._is_by_logits = probs is None
         if probs is None:
+            _check_vectors("logits", logits)
             self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
         else:
+            _check_vectors("probs", probs)
             self.probs = probs / probs.sum(-1, keepdim=True)
         self._num_events = self._param.size()[-1]
-        shape = self._param.size()[:-1] if self._param.dim() > 1 else Size()
-        super().__init__(shape, validate_args=validate_args)
+        super().__init__(self._param.size()[:-1], validate_args=validate_args)
 
     @property
     def _param(self) -> Any:

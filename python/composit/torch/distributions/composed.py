@@ -30,12 +30,9 @@ class Independent(Distribution):
         self, base_distribution: Any, reinterpreted_batch_ndims: int,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
-            raise value_error(
-                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
-                f"actual {reinterpreted_batch_ndims} vs "
-                f"{len(base_distribution.batch_shape)}"
-            )
+        _core.aten.check_reinterpreted(
+            reinterpreted_batch_ndims, len(base_distribution.batch_shape)
+        )
         shape = base_distribution.batch_shape + base_distribution.event_shape
         event_dim = reinterpreted_batch_ndims + len(base_distribution.event_shape)
         self.base_dist = base_distribution
@@ -103,6 +100,21 @@ class Independent(Distribution):
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
+def _listed(transforms: Any) -> list[Any]:
+    given = [transforms] if isinstance(transforms, Transform) else transforms
+    if not isinstance(given, list):
+        raise value_error(f"transforms must be a Transform or list, but was {transforms}")
+    if not all(isinstance(t, Transform) for t in given):
+        raise value_error("transforms must be a Transform or a list of Transforms")
+    return given
+
+
+def _widened(base: Any, batch: Any, more: int) -> Any:
+    """The base with another batch shape, if one is given, and `more` dimensions in its event."""
+    expanded = base if batch is None else base.expand(Size(batch))
+    return Independent(expanded, more) if more else expanded
+
+
 class TransformedDistribution(Distribution):
     """What transforms make of another distribution's draws."""
 
@@ -111,35 +123,17 @@ class TransformedDistribution(Distribution):
     def __init__(
         self, base_distribution: Any, transforms: Any, validate_args: bool | None = None
     ) -> None:
-        if isinstance(transforms, Transform):
-            self.transforms: list[Any] = [transforms]
-        elif isinstance(transforms, list):
-            if not all(isinstance(t, Transform) for t in transforms):
-                raise value_error("transforms must be a Transform or a list of Transforms")
-            self.transforms = transforms
-        else:
-            raise value_error(f"transforms must be a Transform or list, but was {transforms}")
+        self.transforms = _listed(transforms)
         shape = base_distribution.batch_shape + base_distribution.event_shape
-        base_event_dim = len(base_distribution.event_shape)
         transform = ComposeTransform(self.transforms)
-        if len(shape) < transform.domain.event_dim:
-            raise value_error(
-                "base_distribution needs to have shape with size at least "
-                f"{transform.domain.event_dim}, but got {shape}."
-            )
-        forward = Size(transform.forward_shape(shape))
-        expanded = Size(transform.inverse_shape(forward))
-        if shape != expanded:
-            batch = expanded[: len(expanded) - base_event_dim]
-            base_distribution = base_distribution.expand(batch)
-        more = transform.domain.event_dim - base_event_dim
-        if more > 0:
-            base_distribution = Independent(base_distribution, more)
-        self.base_dist = base_distribution
-        change = transform.codomain.event_dim - transform.domain.event_dim
-        event_dim = max(transform.codomain.event_dim, base_event_dim + change)
-        kept = len(forward) - event_dim
-        super().__init__(forward[:kept], forward[kept:], validate_args=validate_args)
+        _core.aten.check_transformed(shape, transform.domain.event_dim)
+        forward = transform.forward_shape(shape)
+        batch, event, of_base, more = _core.aten.transformed_form(
+            shape, len(base_distribution.event_shape), transform.domain.event_dim,
+            transform.codomain.event_dim, forward, transform.inverse_shape(forward),
+        )  # fmt: skip
+        self.base_dist = _widened(base_distribution, of_base, more)
+        super().__init__(Size(batch), Size(event), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._get_checked_instance(TransformedDistribution, _instance)
@@ -179,8 +173,7 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._checked(value)
         event_dim = len(self._event_shape)
         total: Any = 0.0
         y = value
@@ -217,6 +210,17 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.icdf(self._monotone(value)))
 
 
+def _check_kinds(mixture: Any, component: Any) -> None:
+    if not isinstance(mixture, Categorical):
+        raise value_error(
+            " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
+        )
+    if not isinstance(component, Distribution):
+        raise value_error(
+            "The Component distribution need to be an instance of torch.distributions.Distribution"
+        )
+
+
 class MixtureSameFamily(Distribution):
     """A mixture: a Categorical chooses among the last batch dimension of the components."""
 
@@ -229,16 +233,7 @@ class MixtureSameFamily(Distribution):
     ) -> None:  # fmt: skip
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution
-        if not isinstance(mixture_distribution, Categorical):
-            raise value_error(
-                " The Mixture distribution needs to be an  instance of "
-                "torch.distributions.Categorical"
-            )
-        if not isinstance(component_distribution, Distribution):
-            raise value_error(
-                "The Component distribution need to be an instance of "
-                "torch.distributions.Distribution"
-            )
+        _check_kinds(mixture_distribution, component_distribution)
         components = component_distribution.batch_shape
         count = mixture_distribution.logits.shape[-1]
         _core.aten.check_mixture(mixture_distribution.batch_shape, count, components)

@@ -89,24 +89,20 @@ class Transform:
 
     def __call__(self, x: Any) -> Any:
         """The transformed value."""
-        if self._cache_size == 0:
-            return self._call(x)
-        x_old, y_old = self._cached_x_y
-        if x is x_old:
-            return y_old
-        y = self._call(x)
-        self._cached_x_y = x, y
-        return y
+        if self._cache_size and x is self._cached_x_y[0]:
+            return self._cached_x_y[1]
+        return self._kept(x, self._call(x))[1]
 
     def _inv_call(self, y: Any) -> Any:
-        if self._cache_size == 0:
-            return self._inverse(y)
-        x_old, y_old = self._cached_x_y
-        if y is y_old:
-            return x_old
-        x = self._inverse(y)
-        self._cached_x_y = x, y
-        return x
+        if self._cache_size and y is self._cached_x_y[1]:
+            return self._cached_x_y[0]
+        return self._kept(self._inverse(y), y)[0]
+
+    def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Both, which the cache keeps if there is one."""
+        if self._cache_size:
+            self._cached_x_y = x, y
+        return x, y
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError

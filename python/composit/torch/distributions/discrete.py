@@ -113,14 +113,13 @@ class Geometric(_ByProbability):
     ) -> None:
         shape = self._set(probs, logits)
         super().__init__(shape, validate_args=validate_args)
-        if self._validate_args and probs is not None:
-            is_valid = self.probs > 0
-            if not is_valid.all():
-                raise value_error(
-                    f"Expected parameter probs ({type(self.probs).__name__} of shape "
-                    f"{tuple(self.probs.shape)}) of distribution {self!r} to be positive but "
-                    f"found invalid values:\n{self.probs[~is_valid]}"
-                )
+        is_checked = self._validate_args and probs is not None
+        if is_checked and not (self.probs > 0).all():
+            raise value_error(
+                f"Expected parameter probs ({type(self.probs).__name__} of shape "
+                f"{tuple(self.probs.shape)}) of distribution {self!r} to be positive but "
+                f"found invalid values:\n{self.probs[~(self.probs > 0)]}"
+            )
 
     def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)

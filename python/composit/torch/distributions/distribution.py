@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch.autograd import grad
-from composit.torch.calling import TensorBase
 from composit.torch.distributions import constraints
 from composit.torch.distributions.formulas import give_members
 from composit.torch.distributions.utils import lazy_property, torch
@@ -107,14 +106,17 @@ class Distribution:
         """The distribution with another batch shape, to which its parameters broadcast."""
         new = self._get_checked_instance(type(self), _instance)
         shape = Size(batch_shape)
-        for name in self.arg_constraints:
-            if name in self.__dict__:
-                value = self.__dict__[name]
-                kept = value.dim() - len(self._batch_shape)
-                own = self._event_dims.get(name, max(kept, 0))
-                new.__dict__[name] = value.expand(shape + value.shape[value.dim() - own :])
+        for name, value in self._given():
+            kept = value.dim() - len(self._batch_shape)
+            own = self._event_dims.get(name, max(kept, 0))
+            new.__dict__[name] = value.expand(shape + value.shape[value.dim() - own :])
         self._expand_more(new, shape)
         return self._expanded(new, shape)
+
+    def _given(self) -> list[tuple[str, Any]]:
+        """The parameters that the distribution holds, by name."""
+        own = self.__dict__
+        return [(name, own[name]) for name in self.arg_constraints if name in own]
 
     def _expanded(self, new: Any, batch_shape: Size) -> Any:
         """`new`, whose parameters are expanded, with its shapes."""
@@ -177,9 +179,7 @@ class Distribution:
 
     def _validate_sample(self, value: Any) -> None:
         """ValueError unless the value can be one of the distribution's."""
-        if not isinstance(value, TensorBase):
-            raise value_error("The value argument to log_prob must be a Tensor")
-        _core.aten.check_sample_shape(value.shape, self._batch_shape, self._event_shape)
+        _core.aten.check_sample(value, self._batch_shape, self._event_shape)
         try:
             support = self.support
         except NotImplementedError:
@@ -205,13 +205,12 @@ class Distribution:
         return type(self).__new__(type(self)) if _instance is None else _instance
 
     def __repr__(self) -> str:
-        shown = []
-        for name in self.arg_constraints:
-            if name in self.__dict__:
-                value = self.__dict__[name]
-                is_short = value.numel() == 1
-                shown.append(f"{name}: {value if is_short else value.size()}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+        shown = ", ".join(f"{name}: {_shown(value)}" for name, value in self._given())
+        return f"{type(self).__name__}({shown})"
+
+
+def _shown(value: Any) -> Any:
+    return value if value.numel() == 1 else value.size()
 
 
 def _is_lazy(owner: type, name: str) -> bool:

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit.torch import calling, linalg, special
-from composit.torch.distributions.utils import neural, torch
+from composit.torch import linalg, operations, special
 from composit.torch.tensor import tensor
-
-_methods = calling.methods
 
 
 def _picked(x: Any, places: Any) -> Any:
@@ -25,29 +22,16 @@ def _placed(x: Any, places: Any, length: int) -> Any:
     return zeros.scatter(-1, tensor(places, device=x.device).expand(x.shape), x)
 
 
-# Operations whose names or arguments are not those of a function of torch's.
-_more: dict[str, Callable[..., Any]] = {
-    "clamp_max": lambda x, most: torch.clamp(x, max=most),
-    "clamp_min": lambda x, least: torch.clamp(x, min=least),
-    "count_like": lambda x, count: torch.arange(count, dtype=x.dtype, device=x.device),
-    "cross_entropy_of_logits": lambda x, y: neural.binary_cross_entropy_with_logits(
-        x, y, reduction="none"
-    ),
-    "expand": _methods["expand"],
-    "eye_like": lambda x, size: torch.eye(size, dtype=x.dtype, device=x.device),
-    "i0e": special.i0e,
-    "i1e": special.i1e,
-    "largest": lambda x, dim: torch.max(x, dim, True)[0],
-    "linalg_cholesky": linalg.cholesky,
-    "long": lambda x: x.long(),
-    "padded": lambda x, widths, value: neural.pad(x, list(widths), value=value),
-    "paired": lambda a, b: torch.stack([a, b], -1),
-    "picked": _picked,
-    "placed": _placed,
-    "solve_lower": lambda a, b: linalg.solve_triangular(a, b, upper=False),
-    "type_as": lambda x, other: x.type_as(other),
-}
-_core.provide("torch_operations", {**calling.functions, **calling.neural, **_more})
+operations.more.update(
+    {
+        "i0e": special.i0e,
+        "i1e": special.i1e,
+        "linalg_cholesky": linalg.cholesky,
+        "picked": _picked,
+        "placed": _placed,
+        "solve_lower": lambda a, b: linalg.solve_triangular(a, b, upper=False),
+    }
+)
 
 
 formula: Callable[..., Any] = _core.aten.distribution_formula

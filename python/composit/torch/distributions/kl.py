@@ -3,6 +3,7 @@ distributions."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +24,6 @@ from composit.torch.distributions.distribution import Distribution, ExponentialF
 from composit.torch.distributions.utils import sum_rightmost
 
 _registered: dict[tuple[type, type], Callable[..., Any]] = {}
-_found: dict[tuple[type, type], Callable[..., Any]] = {}
 
 
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
@@ -35,7 +35,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
 
     def add(function: Any) -> Any:
         _registered[type_p, type_q] = function
-        _found.clear()
+        _dispatch.cache_clear()
         return function
 
     return add
@@ -57,12 +57,17 @@ def _smallest(pairs: list[tuple[type, type]], order: tuple[int, int]) -> tuple[t
     return best
 
 
-def _dispatch(type_p: type, type_q: type) -> Callable[..., Any] | None:
+def _none(p: Any, q: Any) -> Any:
+    return NotImplemented
+
+
+@functools.lru_cache(None)
+def _dispatch(type_p: type, type_q: type) -> Callable[..., Any]:
     pairs = [
         (p, q) for p, q in _registered if issubclass(type_p, p) and issubclass(type_q, q)
     ]  # fmt: skip
     if not pairs:
-        return None
+        return _none
     by_p, by_q = _smallest(pairs, (0, 1)), _smallest(pairs, (1, 0))
     if _registered[by_p] is not _registered[by_q]:
         warnings.warn(
@@ -76,13 +81,8 @@ def _dispatch(type_p: type, type_q: type) -> Callable[..., Any] | None:
 
 def kl_divergence(p: Any, q: Any) -> Any:
     """KL(p || q), of the batch shape of both. NotImplementedError: no formula is registered."""
-    key = type(p), type(q)
-    function = _found.get(key)
-    if function is None:
-        function = _dispatch(*key)
-        if function is not None:
-            _found[key] = function
-    found = NotImplemented if function is None else function(p, q)
+    classes_of: Any = type(p), type(q)
+    found = _dispatch(*classes_of)(p, q)
     if found is NotImplemented:
         raise not_implemented(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "

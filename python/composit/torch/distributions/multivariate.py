@@ -13,6 +13,7 @@ from composit.torch.distributions.distribution import Distribution, ExponentialF
 from composit.torch.distributions.formulas import formula
 from composit.torch.distributions.positive import Beta
 from composit.torch.distributions.utils import (
+    as_tensor,
     lazy_property,
     neural,
     standard_normal,
@@ -212,12 +213,10 @@ class Wishart(_ByCovariance, ExponentialFamily):
         scale_tril: Any = None, validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         matrices = (covariance_matrix, precision_matrix, scale_tril)
-        is_number = not hasattr(df, "_version")
-        df_shape = () if is_number else tuple(df.shape)
+        df_shape = tuple(getattr(df, "shape", ()))
         number, batch = _aten.wishart_form(df_shape, _shapes_of(matrices))
         name, given, shape = _FORMS[number], matrices[number], Size(batch)
-        if is_number:
-            df = torch.tensor(float(df), dtype=given.dtype, device=given.device)
+        df = as_tensor(df, dtype=given.dtype, device=given.device)
         event_shape = given.shape[-2:]
         if (df <= event_shape[-1] - 1).any():
             raise value_error(
@@ -278,9 +277,7 @@ class LKJCholesky(Distribution):
                 f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}."
             )
         self.dim = dim
-        if not hasattr(concentration, "_version"):
-            concentration = torch.tensor(float(concentration))
-        self.concentration = concentration
+        self.concentration = concentration = as_tensor(concentration)
         # Each row's length, of what is below the diagonal, has a beta distribution (the onion
         # method of the three authors).
         marginal = self.concentration + 0.5 * (dim - 2)

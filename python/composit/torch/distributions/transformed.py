@@ -32,9 +32,8 @@ def _expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
     distribution itself keeps broadcast."""
     new = self._get_checked_instance(type(self), _instance)
     shape = Size(batch_shape)
-    for name in self.arg_constraints:
-        if name in self.__dict__:
-            new.__dict__[name] = self.__dict__[name].expand(shape)
+    for name, value in self._given():
+        new.__dict__[name] = value.expand(shape)
     self._expand_more(new, shape)
     return TransformedDistribution.expand(self, shape, _instance=new)
 

@@ -102,9 +102,7 @@ for _function in (is_same_size, is_signed):
 
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether torch casts the dtype to the other in place: not to a lower kind."""
-    kinds = ["b", "iu", "fV", "c"]
-    low, high = (next(i for i, k in enumerate(kinds) if d.numpy.kind in k) for d in (from_, to))
-    return low <= high
+    return _core.aten.can_cast(from_.numpy, to.numpy)
 
 
 calling.functions["can_cast"] = can_cast
@@ -120,12 +118,7 @@ def _fill(input: Any, value: Any) -> Any:
 def _as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """Elements of the tensor's memory by strides: a view."""
     begin = input.offset if storage_offset is None else int(storage_offset)
-    last = begin + sum((n - 1) * step for n, step in zip(size, stride))
-    if 0 not in size and last >= input.memory_size:
-        raise ValueError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)} and storage offset {begin} "
-            f"are out of bounds for storage of {input.memory_size} elements."
-        )
+    _core.aten.check_strided(tuple(size), tuple(stride), begin, input.memory_size)
     return _core.numpy.as_strided_of(input, list(size), list(stride), begin)
 
 

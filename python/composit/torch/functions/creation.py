@@ -217,10 +217,8 @@ def logspace(
 ) -> Any:  # fmt: skip
     """base to the powers from start to end."""
     to = (dtype or dtypes.default()).numpy
-    if steps < 0:
-        raise runtime_error("number of steps must be non-negative")
-    start, end = (_end("logspace", x) for x in (start, end))
-    found = np.logspace(start, end, steps, base=base)
+    _core.aten.check_steps(steps)
+    found = np.logspace(_end("logspace", start), _end("logspace", end), steps, base=base)
     return _made(constant(found.astype(to)), requires_grad)
 
 
@@ -231,9 +229,7 @@ def eye(
 ) -> Any:  # fmt: skip
     """Ones on the diagonal."""
     to = (dtype or dtypes.default()).numpy
-    for name, count in (("n", n), ("m", n if m is None else m)):
-        if count < 0:
-            raise runtime_error(f"{name} must be greater or equal to 0, got {count}")
+    _core.aten.check_eye(n, n if m is None else m)
     return _made(_placed(cnp.eye(n, m, dtype=to)), requires_grad)
 
 

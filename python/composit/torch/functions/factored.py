@@ -10,7 +10,7 @@ import numpy as np
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import not_implemented, runtime_error, value_error
+from composit._core import not_implemented, runtime_error
 from composit.torch import calling, dtypes, linalg
 from composit.torch.calling import define, torch_function
 from composit.torch.named_results import named
@@ -56,13 +56,7 @@ def _lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
     """P, L and U with P @ L @ U = A, from A's lu; empty where they are not asked for."""
-    permutation = lower = upper = cnp.zeros((0,), LU_data.dtype)
-    if unpack_data:
-        lower, upper = _aten.split_lu(LU_data)
-    if unpack_pivots:
-        order = _aten.order_of(LU_pivots, LU_data.shape[-2])
-        permutation = _aten.permutation_of(order, LU_data.dtype)
-    return named("lu_unpack")(permutation, lower, upper)
+    return named("lu_unpack")(*_aten.unpack_lu(LU_data, LU_pivots, unpack_data, unpack_pivots))
 
 
 def _low_rank(whole: Any, count: int, steps: int) -> tuple[Any, Any, Any]:
@@ -70,32 +64,24 @@ def _low_rank(whole: Any, count: int, steps: int) -> tuple[Any, Any, Any]:
     return calling.call(_aten.svd_lowrank, "svd_lowrank", False, (whole, drawn, steps), {})
 
 
+def _less(A: Any, M: Any) -> Any:
+    return A if M is None else A - M
+
+
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
     """U, S and V with U @ diag(S) @ V^H near A - M, of rank q: by products with drawn vectors
     (Halko et al., arXiv 0909.4061, algorithm 5.1)."""
-    count, least = 6 if q is None else q, min(A.shape[-2:])
-    if not 0 <= count <= least:
-        raise value_error(
-            f"svd_lowrank: q is {count}, of a matrix of {A.shape[-2]} x {A.shape[-1]}. A number "
-            f"from 0 to {least} is required."
-        )
-    return _low_rank(A if M is None else A - M, count, 2 if niter is None else niter)
+    count = _aten.low_rank(q, A.shape)
+    return _low_rank(_less(A, M), count, 2 if niter is None else niter)
 
 
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
     """svd_lowrank of A less the mean of its rows: V's columns are the principal directions."""
-    least = min(A.shape[-2:])
-    count = min(6, least) if q is None else q
-    if not 0 <= count <= least:
-        raise value_error(
-            f"q(={count}) must be non-negative integer and not greater than min(m, n)={least}"
-        )
-    if niter < 0:
-        raise value_error(f"niter(={niter}) must be non-negative integer")
+    count = _aten.principal_rank(q, A.shape, niter)
     return _low_rank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
 
 
@@ -143,21 +129,13 @@ def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
 
 def empty_strided(size: Any, stride: Any, **options: Any) -> Any:
     """empty(size): what is of other strides in PyTorch is contiguous here."""
-    if len(tuple(size)) != len(tuple(stride)):
-        raise runtime_error(
-            f"dimensionality of sizes ({len(tuple(size))}) must match dimensionality of "
-            f"strides ({len(tuple(stride))})"
-        )
+    _aten.check_strides(len(tuple(size)), len(tuple(stride)))
     return calling.functions["empty"](*size, **options)
 
 
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
     """empty(size): what is laid out otherwise in PyTorch is contiguous here."""
-    if sorted(physical_layout) != list(range(len(tuple(size)))):
-        raise runtime_error(
-            f"empty_permuted: physical_layout is {tuple(physical_layout)}. The numbers of "
-            f"{len(tuple(size))} dimensions are required."
-        )
+    _aten.check_layout(len(tuple(size)), tuple(physical_layout))
     return calling.functions["empty"](*size, **options)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import runtime_error
 from composit.torch import calling, dtypes, parts
 from composit.torch.calling import torch_function
 from composit.torch.functions.arguments import integers
@@ -67,13 +66,10 @@ def to_sparse_coo(self: Any) -> Any:
 def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """The dimensions as they are: strides are those of a contiguous tensor. With ambiguity_check
     RuntimeError where a length is 1: its place among the others is nowhere to be seen then."""
-    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
-    is_checked = ambiguity_check is True or bool(formats)
-    if is_checked and 1 in self.shape and dtypes.contiguous_format not in formats:
-        raise runtime_error(
-            f"dim_order: the tensor of shape {tuple(self.shape)} does not have unique dim order. "
-            "No length of 1 is required, or torch.contiguous_format in ambiguity_check."
-        )
+    is_list = isinstance(ambiguity_check, list)
+    is_allowed = is_list and dtypes.contiguous_format in ambiguity_check
+    if (ambiguity_check is True or (is_list and ambiguity_check)) and not is_allowed:
+        _core.aten.check_order_is_unique(self.shape)
     return tuple(range(self.dim()))
 
 

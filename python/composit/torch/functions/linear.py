@@ -82,13 +82,9 @@ def _einsum(equation: str, *operands: Any) -> Any:
 @torch_function("tensordot", is_method=False)
 def _tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Products summed over dimensions; one of length 1 counts for all of the other's."""
-    if not isinstance(dims, int):
-        for i, j in zip(*dims):
-            if a.shape[i] != b.shape[j] and a.shape[i] == 1:
-                b = cnp.sum(b, axis=j, keepdims=True, dtype=b.dtype)
-            elif a.shape[i] != b.shape[j] and b.shape[j] == 1:
-                a = cnp.sum(a, axis=i, keepdims=True, dtype=a.dtype)
-    return cnp.tensordot(a, b, dims if isinstance(dims, int) else tuple(map(tuple, dims)))
+    if isinstance(dims, int):
+        return cnp.tensordot(a, b, dims)
+    return _aten.tensordot(a, b, *map(tuple, dims))
 
 
 define(cnp.kron, "kron")

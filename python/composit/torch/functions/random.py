@@ -81,6 +81,16 @@ class _Mapped:
     def __exit__(self, *_: Any) -> None:
         _calls.mapped = _calls.mapped[:-1]
 
+    def checked_randomness(self) -> str:
+        """What it does with draws; RuntimeError where there may be none."""
+        if self.randomness == "error":
+            raise runtime_error(
+                "vmap: called random operation while in randomness error mode. Please either "
+                "use the 'same' or 'different' randomness flags on vmap or perform the "
+                "randomness operation out of vmap"
+            )
+        return self.randomness
+
     def next_key(self) -> Any:
         """A key that was not used yet, of each slice."""
         self._count += 1
@@ -105,13 +115,7 @@ def next_key(generator: Generator | None = None) -> Any:
 def _next_key(generator: Generator | None = None) -> Any:
     """The same as a leaf that lies anywhere."""
     for call in reversed(_calls.mapped):
-        if call.randomness == "error":
-            raise runtime_error(
-                "vmap: called random operation while in randomness error mode. Please either "
-                "use the 'same' or 'different' randomness flags on vmap or perform the "
-                "randomness operation out of vmap"
-            )
-        if call.randomness == "different":
+        if call.checked_randomness() == "different":
             return call.next_key()
     return (generator or default_generator).next_key()
 
@@ -194,6 +198,11 @@ _floats("rand", random.uniform)
 _floats("randn", random.normal)
 
 
+def _in_dtype(lazy: Any, dtype: Any) -> Any:
+    """In a dtype of torch's; as it is in that, or where none is asked for."""
+    return lazy if dtype is None or dtype.numpy == lazy.dtype else cnp.astype(lazy, dtype.numpy)
+
+
 def randint(
     low: Any, high: Any, size: Any = None, *, generator: Any = None, dtype: Any = None,
     device: Any = None, requires_grad: bool = False,
@@ -201,14 +210,10 @@ def randint(
     """Integers from low, before high; randint(high, size) begins at 0."""
     if size is None:
         low, high, size = 0, low, high
-    if int(low) >= int(high):
-        raise runtime_error(
-            f"random_ expects 'from' to be less than 'to', but got from={int(low)} >= "
-            f"to={int(high)}"
-        )
-    found = random.randint(next_key(generator), lengths_of((size,)), int(low), int(high))
-    to = np.dtype("int64") if dtype is None else dtype.numpy
-    return _made(found if to == found.dtype else cnp.astype(found, to), requires_grad)
+    first, end = int(low), int(high)
+    _core.aten.check_integer_bounds(first, end)
+    found = random.randint(next_key(generator), lengths_of((size,)), first, end)
+    return _made(_in_dtype(found, dtype), requires_grad)
 
 
 def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, **_: Any) -> Any:
@@ -224,7 +229,7 @@ def randperm(
 ) -> Any:  # fmt: skip
     """The numbers before n, in a random order."""
     order = cnp.argsort(random.bits(next_key(generator), (n,), "uint64"), kind="stable")
-    return _made(order if dtype is None else cnp.astype(order, dtype.numpy), requires_grad)
+    return _made(_in_dtype(order, dtype), requires_grad)
 
 
 def normal(
@@ -235,30 +240,34 @@ def normal(
     if size is None:
         source = mean if hasattr(mean, "shape") else std
         size, dtype = source.shape, dtype or source.dtype
-    if isinstance(std, (int, float)) and std < 0:
-        raise runtime_error(f"normal expects std >= 0.0, but found std {std:g}")
+    _core.aten.check_deviation(std if isinstance(std, (int, float)) else 1.0)
     draws = calling.wrapped(drawn(random.normal, size, dtype or dtypes.default(), generator))
     return draws * std + mean
 
 
+def extremes(given: Any, allowed: float) -> tuple[float, float]:
+    """The least and the greatest value of a number, or of a tensor whose values are known, and one
+    that is allowed, which stands for all where they are not known."""
+    values = known_values_of(given) if isinstance(given, calling.TensorBase) else given
+    if values is None:
+        return allowed, allowed
+    return float(np.min(values, initial=allowed)), float(np.max(values, initial=allowed))
+
+
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     """Ones with the probabilities of a tensor, or with p."""
-    chances = p if isinstance(p, (int, float)) else known_values_of(input) if p is None else None
-    if chances is not None and not np.all((chances >= 0) & (chances <= 1)):
-        raise runtime_error("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    chance = input._lazy if p is None else p
+    chances = input if p is None else p
+    _core.aten.check_chance(*extremes(chances, 0.5))
+    chance = getattr(chances, "_lazy", chances)
     found = random.bernoulli(next_key(generator), chance, tuple(input.shape))
     return calling.wrapped(cnp.astype(found, input.dtype.numpy))
 
 
 def _check_weights(input: Any) -> None:
     values = known_values_of(input)
-    if values is None:  # a check cuts no graph in two
-        return
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise runtime_error("probability tensor contains either `inf`, `nan` or element < 0")
-    if (values.sum(-1) <= 0).any():
-        raise runtime_error("invalid multinomial distribution (sum of probabilities <= 0)")
+    if values is not None:  # a check cuts no graph in two
+        least_sum = float(values.sum(-1).min(initial=1))
+        _core.aten.check_weights(*extremes(input, 1), least_sum)
 
 
 def multinomial(
@@ -274,8 +283,7 @@ def multinomial(
 def _by_numpy(name: str, parameters: Sequence[Any], generator: Any) -> Any:
     """Draws of NumPy's algorithms from Philox with the generator's next key: they need the values
     of the parameters, and loop as often as those say."""
-    key = next_key(generator)
-    bits = cnp.random.Philox(key=int(np.asarray(key)))
+    bits = cnp.random.Philox(key=int(np.asarray(next_key(generator))))
     values = [np.asarray(p._lazy).astype("float64") for p in parameters]
     if name == "binomial":
         values[0] = values[0].astype("int64")

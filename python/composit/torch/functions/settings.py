@@ -64,20 +64,19 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return _deterministic[1]
 
 
-_debug_modes = ("default", "warn", "error")
+_debug_modes = {"default": 0, "warn": 1, "error": 2, 0: 0, 1: 1, 2: 2}
 
 
 @_function
 def set_deterministic_debug_mode(debug_mode: Any) -> None:
     """0 ("default"), 1 ("warn") or 2 ("error"), accepted: results are the same each
     time."""
-    known = debug_mode in _debug_modes or debug_mode in (0, 1, 2)
-    if not known:
+    number = _debug_modes.get(debug_mode)
+    if number is None:
         raise runtime_error(
             f"set_deterministic_debug_mode: {debug_mode!r}. 'default', 'warn', 'error' or 0, 1 "
             "or 2 is required."
         )
-    number = _debug_modes.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
     _deterministic[:] = [number > 0, number == 1]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import runtime_error
 from composit.torch import calling, dtypes
 from composit.torch.calling import torch_function
 
@@ -19,10 +18,7 @@ def _window(name: str, row: Any) -> None:
         layout: Any = None, device: Any = None, pin_memory: bool = False,
         requires_grad: bool = False, **options: Any,
     ) -> Any:  # fmt: skip
-        if window_length < 0:
-            raise runtime_error(
-                f"{name} requires non-negative window_length, got window_length={window_length}"
-            )
+        _aten.check_window_length(name, window_length)
         to = (dtype or dtypes.default()).numpy
         made = calling.wrapped(row(window_length, not periodic, to, *args, **options))
         return made.requires_grad_() if requires_grad else made
@@ -55,11 +51,8 @@ def _stft(
     align_to_window: bool | None = None,
 ) -> Any:  # fmt: skip
     """Fourier transforms of overlapping parts of signals: (…, frequencies, frames)."""
-    if return_complex is None and not any(_is_complex(x) for x in (input, window)):
-        raise runtime_error(
-            "stft requires the return_complex parameter be given for real inputs, and will further "
-            "require that return_complex=True in a future PyTorch release."
-        )
+    is_complex = _is_complex(input) or _is_complex(window)
+    _aten.check_complex_is_said(return_complex is not None, is_complex)
     found = _core.aten.stft(
         input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
         align_to_window,

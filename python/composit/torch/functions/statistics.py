@@ -9,8 +9,6 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import runtime_error
-from composit.flashlight.operators.promotion import floating
 from composit.torch.calling import torch_function
 from composit.torch.functions.indexing import from_first
 from composit.torch.given import constant
@@ -84,36 +82,14 @@ def _histogram(
 @torch_function("cumulative_trapezoid", is_method=False)
 def _cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     """The running integral by the trapezoidal rule."""
-    line = cnp.moveaxis(floating(y), dim, -1)
-    width: Any = dx
-    if x is not None:
-        x = floating(x)
-        width = cnp.diff(x if x.ndim == 1 else cnp.moveaxis(x, dim, -1))
-    parts = (line[..., 1:] + line[..., :-1]) / 2 * width
-    return cnp.moveaxis(cnp.cumsum(parts, axis=-1), -1, dim)
+    return _aten.cumulative_trapezoid(y, x, dx, dim)
 
 
 @torch_function("gradient", is_method=False)
 def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Differences to both sides, for each dimension."""
-    spacing = 1 if spacing is None else spacing
-    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    several = list(dims)
-    places = [each % max(input.ndim, 1) for each in several]
-    for place in places:
-        if places.count(place) > 1:
-            raise runtime_error(f"dim {place} appears multiple times in the list of dims")
-    given = spacing if isinstance(spacing, (list, tuple)) else [spacing] * len(several)
-    if len(given) != len(several):
-        raise runtime_error(
-            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
-            "arguments to have the same length, but got a spacing argument of length "
-            f"{len(given)} and a dim argument of length {len(several)}."
-        )
-    return tuple(
-        cnp.gradient(floating(input), step, axis=axis, edge_order=edge_order)
-        for axis, step in zip(several, given)
-    )
+    steps = 1 if spacing is None else spacing
+    return tuple(_aten.gradient(input, steps, dim, edge_order))
 
 
 @torch_function("combinations", is_method=False)
@@ -141,19 +117,8 @@ def _segment_reduce(
     """The rows of data reduced in segments of given lengths, or between offsets: "sum", "mean",
     "max", "min" or "prod"; without initial the mean of none is NaN. Lengths that do not add up to
     the number of rows are refused, unless unsafe."""
-    if indices is not None:
-        raise RuntimeError(
-            "segment_reduce(): indices based reduction is not supported yet. Lengths or offsets "
-            "are required."
-        )
-    if (lengths is None) == (offsets is None):
-        raise RuntimeError(
-            "segment_reduce(): Either lengths or offsets must be defined, and not both."
-        )
     given = lengths if offsets is None else offsets
-    if dim != 0 or given.ndim != 1:
-        raise NotImplementedError(
-            f"segment_reduce: axis {dim} with segments of shape {tuple(given.shape)}. Axis 0 and "
-            "one dimension of segments are built."
-        )
-    return _aten.segment_reduce(data, reduce, given, offsets is not None, unsafe, initial)
+    has_lengths, has_offsets = lengths is not None, offsets is not None
+    shape = getattr(given, "shape", ())
+    _aten.check_segments(indices is not None, has_lengths, has_offsets, shape, dim)
+    return _aten.segment_reduce(data, reduce, given, has_offsets, unsafe, initial)

@@ -38,19 +38,7 @@ def _kept(name: str, input: Any, mask: Any, operation: str, order: Any = 2) -> A
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """Dimensions, from 0 on, in order; all for None and for none."""
-    if dim is None or dim == ():
-        return tuple(range(ndim))
-    most, found = max(ndim, 1), []
-    for one in (dim,) if isinstance(dim, int) else dim:
-        if one in found:
-            raise runtime_error(f"dim={one} appears multiple times in the list of dims")
-        if not -most <= one < most:
-            raise index_error(
-                f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but "
-                f"got {one})"
-            )
-        found.append(one % most)
-    return tuple(sorted(found))
+    return _core.aten.masked_dims(dim, ndim)
 
 
 def _sum_dtype(input: Any) -> Any:
@@ -145,12 +133,7 @@ def mean(
 ) -> Any:
     """The mean over dimensions, NaN of nothing. ValueError for integers without a dtype."""
     to = dtype or input.dtype
-    if not (to.is_floating_point or to.is_complex):
-        source = "Input" if dtype is None else "Optional"
-        raise value_error(
-            f"mean(): Could not infer output dtype. {source} dtype must be either "
-            f"a floating point or complex dtype. Got: {to}"
-        )
+    _core.aten.check_masked_mean(to.numpy, dtype is not None)
     if input.layout is not dtypes.strided:
         raise value_error(
             f"masked mean expects strided or sparse_csr tensor (got {input.layout} tensor)"
@@ -159,22 +142,27 @@ def mean(
     return total / _count(input, dim, bool(keepdim), mask)
 
 
+def _as_floats(x: Any) -> Any:
+    return x if x.dtype.is_floating_point else x.to(dtypes.by_name["float32"])
+
+
+def _whole(found: Any, dtype: Any) -> Any:
+    """Medians in a dtype of integers."""
+    if bool(found.isnan().any()):
+        raise value_error(
+            "masked median expects no fully masked out rows if dtype is not floating point"
+        )
+    return found.to(dtype)
+
+
 def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """The middle element, the lower of two, along a dimension; NaN of nothing, of integers a
     ValueError."""
-    place, is_floating = _dims(dim, input.ndim)[0], input.dtype.is_floating_point
-    wide = input if is_floating else input.to(dtypes.by_name["float32"])
-    kept = _kept("median", wide, mask, "median")
-    made = functions["nanmedian"](kept, place, keepdim)[0]
-    if is_floating:
-        return made
-    if bool(made.isnan().any()):
-        raise value_error(
-            "masked median expects no fully masked out rows if dtype is not floating point"
-        )
-    return made.to(dtype or input.dtype)
+    kept = _kept("median", _as_floats(input), mask, "median")
+    made = functions["nanmedian"](kept, _dims(dim, input.ndim)[0], keepdim)[0]
+    return made if input.dtype.is_floating_point else _whole(made, dtype or input.dtype)
 
 
 def logsumexp(

@@ -9,73 +9,46 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import runtime_error, value_error
-from composit.torch import calling, dtypes
+import composit._core as _core
+from composit.torch import calling
 from composit.torch.calling import TensorBase
+from composit.torch.functions.random import extremes
 from composit.torch.materializing import known_values_of
 from composit.torch.nn import functional, losses, pools_and_losses
 
+_aten = _core.aten
 assert functional and losses and pools_and_losses  # they fill the table of functions
-
-
-def _refuse(text: str) -> None:
-    raise runtime_error(text)
-
-
-def _known(tensor: Any) -> Any:
-    return known_values_of(tensor) if isinstance(tensor, TensorBase) else None
 
 
 def _check_probabilities(input: Any, target: Any, *_: Any, **__: Any) -> None:
     for name, tensor in (("input", input), ("target", target)):
-        values = _known(tensor)
-        if values is not None and not ((values >= 0) & (values <= 1)).all():
-            _refuse(f"all elements of {name} should be between 0 and 1")
+        _aten.check_probabilities(name, *extremes(tensor, 0.5))
 
 
 def _check_target(input: Any, target: Any, p: int = 1, *_: Any, **__: Any) -> None:
-    if p not in (1, 2):
-        raise value_error("only p == 1 and p == 2 supported")
-    values = _known(target)
-    if values is not None and input.ndim and ((values < 0) | (values >= input.shape[-1])).any():
-        _refuse("target out of range")
+    _aten.check_margin_power(p)
+    if input.ndim:
+        _aten.check_margin_labels(*extremes(target, 0), max(input.shape[-1], 1))
 
 
 def _check_classes(input: Any, num_classes: int = -1) -> None:
-    if not isinstance(input, TensorBase):
-        return
-    if input.dtype is not dtypes.by_name["int64"]:
-        _refuse("one_hot is only applicable to index tensor of type LongTensor.")
-    if input.numel() == 0:
-        if num_classes <= 0:
-            _refuse("Can not infer total number of classes from empty tensor.")
-        return
-    values = _known(input)
-    if values is not None and values.min() < 0:
-        _refuse("Class values must be non-negative.")
-    is_small = values is None or num_classes == -1 or values.max() < num_classes
-    if not is_small or num_classes < -1:
-        _refuse("Class values must be smaller than num_classes.")
+    if isinstance(input, TensorBase):
+        _aten.check_class_count(input.dtype.numpy, input.numel(), num_classes)
+        _aten.check_class_values(*extremes(input, 0), max(num_classes, -1))
+
+
+def _longest(lengths: Any) -> int:
+    values = known_values_of(lengths) if isinstance(lengths, TensorBase) else lengths
+    return 0 if values is None else int(np.max(values, initial=0))
 
 
 def _check_lengths(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *_: Any, **__: Any
 ) -> None:  # fmt: skip
-    def longest(lengths: Any) -> int:
-        values = _known(lengths) if isinstance(lengths, TensorBase) else lengths
-        return 0 if values is None else int(np.max(values, initial=0))
-
-    times, length = log_probs.shape[0], longest(target_lengths)
-    if longest(input_lengths) > times:
-        _refuse(
-            f"Expected input_lengths to have value at most {times}, but got value "
-            f"{longest(input_lengths)} (while checking arguments for ctc_loss)"
-        )
-    if targets.ndim == 2 and length > targets.shape[1]:
-        _refuse(
-            f"Expected tensor to have size at least {length} at dimension 1, but got size "
-            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for ctc_loss)"
-        )
+    length = targets.shape[1] if targets.ndim == 2 else -1
+    _aten.check_ctc_lengths(
+        _longest(input_lengths), log_probs.shape[0], _longest(target_lengths), length
+    )
 
 
 def _checked(name: str, check: Callable[..., None]) -> None:

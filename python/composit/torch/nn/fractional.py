@@ -8,7 +8,6 @@ from typing import Any
 import composit._core as _core
 from composit import nn
 from composit import numpy as cnp
-from composit._core import value_error
 from composit.torch import calling
 from composit.torch.calling import define, torch_function
 from composit.torch.nn import functional, pools_and_losses, unpooling
@@ -30,18 +29,11 @@ def _fractional(count: int) -> None:
         return_indices: bool = False, _random_samples: Any = None,
     ) -> Any:  # fmt: skip
         """The largest elements of windows at drawn places, and where they are."""
-        if (output_size is None) == (output_ratio is None):
-            raise value_error(
-                f"{name} requires specifying either an output_size or an output_ratio"
-            )
-        kernel = unpooling._each(kernel_size, count)
-        size, ratio = (() if x is None else x for x in (output_size, output_ratio))
-        ratios = [ratio] if isinstance(ratio, float) else list(ratio)
-        sizes = _core.aten.fractional_size(input._seen, kernel, size, ratios)
+        kernel, sizes, samples = _core.aten.fractional_windows(
+            name, input._seen, count, kernel_size, output_size, output_ratio
+        )
         if _random_samples is None:
-            batch = input.shape[0] if input.dim() == count + 2 else 1
-            channels = input.shape[-count - 1]
-            _random_samples = calling.functions["rand"](batch, channels, count, dtype=input.dtype)
+            _random_samples = calling.functions["rand"](*samples, dtype=input.dtype)
         return pool(input, kernel, sizes, _random_samples)
 
     def values(*args: Any, **kwargs: Any) -> Any:

@@ -352,8 +352,7 @@ def _feature_dropout(name: str) -> None:
 
 def _dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Elements zero with probability p, the others divided by 1 - p."""
-    if not 0 <= p <= 1:
-        raise value_error(f"dropout probability has to be between 0 and 1, but got {p}")
+    _core.aten.check_dropout(p)
     if training and p and not input.is_floating_point() and not input.is_complex():
         found = _core.scalar_type_name(input.dtype.name)
         raise runtime_error(f"result type Float can't be cast to the desired output type {found}")

@@ -10,9 +10,17 @@ from typing import Any
 import composit._core as _core
 from composit._core import value_error
 from composit._floating_point import in_default_state
-from composit.torch import linalg
+from composit.torch import linalg, operations
 from composit.torch.calling import functions
 from composit.torch.tape import no_grad
+
+
+def _qr_with_signs(matrix: Any) -> Any:
+    q, r = linalg.qr(matrix)
+    return q * r.diagonal().sign()
+
+
+operations.more["qr_with_signs"] = _qr_with_signs
 
 
 @in_default_state
@@ -143,9 +151,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     drawn = functions["empty"](rows, columns, device=tensor.device).normal_(
         0, 1, generator=generator
     )
-    q, r = linalg.qr(drawn.t() if rows < columns else drawn)
-    q = q * r.diagonal().sign()
-    whole = q.t() if rows < columns else q
+    whole: Any = _core.aten.orthonormal(drawn)
     return tensor.copy_(whole.reshape(tensor.shape).to(tensor.dtype) * gain)
 
 

@@ -6,20 +6,13 @@ import dataclasses
 from typing import Any
 
 import composit._core as _core
-from composit._core import type_error, value_error
-from composit.torch import calling
+from composit._core import type_error
+from composit.torch import calling, operations
 from composit.torch.calling import torch_function
 
+assert operations  # what the formulas are made of
 _aten = _core.aten
 _neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
-
-
-def _reduced(losses: Any, reduction: str) -> Any:
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    if reduction == "none":
-        return losses
-    return losses.mean() if reduction == "mean" else losses.sum()
 
 
 @torch_function("multi_margin_loss", **_neural)
@@ -46,13 +39,10 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """How much nearer than the positive, less a margin, the negative is to the anchor."""
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    distance = distance_function or calling.neural["pairwise_distance"]
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = calling.functions["minimum"](far, distance(positive, negative))
-    return _reduced((near - far + margin).clamp_min(0), reduction)
+    return _aten.triplet_margin_with_distance_loss(
+        anchor, positive, negative, distance_function or calling.neural["pairwise_distance"],
+        margin, swap, reduction,
+    )  # fmt: skip
 
 
 calling.neural["triplet_margin_with_distance_loss"] = triplet_margin_with_distance_loss
@@ -71,23 +61,9 @@ class LinearCrossEntropyOptions:
     acc_dtype: Any = None
 
     def __post_init__(self) -> None:
-        if self.acc_policy not in ("auto", "accurate", "balanced", "compact"):
-            raise value_error(f"invalid acc_policy: {self.acc_policy!r}")
-        if self.chunking_method not in (None, "auto"):
-            name, colon, factor = str(self.chunking_method).partition(":")
-            is_factor = factor.isdigit() and int(factor) > 0
-            if name != "aspect_ratio" or (colon and not is_factor):
-                raise value_error(f"invalid chunking_method: {self.chunking_method!r}")
-        rows = self.batch_chunk_size
-        if rows is not None and not (isinstance(rows, int) and rows > 0):
-            raise value_error(f"batch_chunk_size must be positive int or None, got {rows!r}")
-        names = ("float16", "bfloat16", "float32", "float64")
-        if self.acc_dtype is not None and getattr(self.acc_dtype, "name", None) not in names:
-            raise value_error(
-                "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, "
-                f"torch.float64}}, got {self.acc_dtype!r}. Pass acc_dtype=None to let the op pick "
-                "automatically."
-            )
+        _aten.check_product_loss(
+            self.batch_chunk_size, self.chunking_method, self.acc_policy, self.acc_dtype
+        )
 
 
 def linear_cross_entropy(
@@ -103,14 +79,9 @@ def linear_cross_entropy(
             f"linear_cross_entropy: options are {options!r}. LinearCrossEntropyOptions, or None, "
             "are required."
         )
-    outer = tuple(linear_weight.shape[:-1])
-    flat = linear_weight.reshape(-1, linear_weight.shape[-1])
-    bias = None if linear_bias is None else linear_bias.reshape(-1)
-    logits = calling.neural["linear"](input, flat, bias)
-    logits = logits.reshape(*input.shape[:-1], *outer)
-    return calling.neural["cross_entropy"](
-        logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
-        reduction=reduction, label_smoothing=label_smoothing,
+    return _aten.linear_cross_entropy(
+        input, linear_weight, target, linear_bias, weight, reduction, ignore_index,
+        label_smoothing,
     )  # fmt: skip
 
 

@@ -219,6 +219,9 @@ class SequentialLR(Combined):
         self._last_lr = scheduler.get_last_lr()
 
 
+_WORST = {"min": math.inf, "max": -math.inf}  # of a metric, by the mode
+
+
 class ReduceLROnPlateau(LRScheduler):
     """times a factor where a metric got no better for a while."""
 
@@ -236,7 +239,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.min_lrs = _groups.as_many(min_lr, optimizer.param_groups, "min_lrs")
         self.eps, self.last_epoch = eps, 0
-        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode_worse = _WORST[mode]
         self._last_lr = self._now()
         self._reset()
 

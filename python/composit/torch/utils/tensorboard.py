@@ -11,8 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+import composit._core as _core
 from composit._core import not_implemented, value_error
 
+_aten = _core.aten
 _load = importlib.import_module
 try:
     Event = _load("tensorboard.compat.proto.event_pb2").Event
@@ -38,13 +40,9 @@ def _values(given: Any) -> Any:
     return np.asarray(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
 
 
-def _edges_of_bins() -> Any:
-    """Bins that become wider by a tenth, from 1e-12 on, and as many below zero."""
-    edges, edge = [], 1e-12
-    while edge < 1e20:
-        edges.append(edge)
-        edge *= 1.1
-    return [-x for x in reversed(edges)] + [0.0] + edges
+def _edges(bins: Any) -> Any:
+    """PyTorch's bins by their name, or NumPy's."""
+    return _aten.edges_of_bins() if bins == "tensorflow" else bins
 
 
 def _histogram(values: Any, bins: Any, max_bins: int | None) -> Any:
@@ -53,40 +51,16 @@ def _histogram(values: Any, bins: Any, max_bins: int | None) -> Any:
     values = values.reshape(-1).astype(float)
     if values.size == 0:
         raise value_error("The input has no element.")
-    counts, edges = np.histogram(values, bins=_edges_of_bins() if bins == "tensorflow" else bins)
-    if max_bins is not None and len(counts) > max_bins:
-        step = len(counts) // max_bins
-        counts = np.add.reduceat(counts, np.arange(0, len(counts), step))
-        edges = np.append(edges[:-1:step], edges[-1])
-    used = np.flatnonzero(counts)
-    first, last = (int(used[0]), int(used[-1])) if used.size else (0, 0)
+    counts, edges = np.histogram(values, bins=_edges(bins))
+    limits, shown = _aten.shown_bins(counts.tolist(), edges.tolist(), max_bins)
     return HistogramProto(
         min=values.min(), max=values.max(), num=len(values), sum=values.sum(),
-        sum_squares=values.dot(values), bucket_limit=edges[first : last + 2].tolist(),
-        bucket=[0.0, *counts[first : last + 1].tolist()],
+        sum_squares=values.dot(values), bucket_limit=limits, bucket=shown,
     )  # fmt: skip
 
 
-def _as_rows(pixels: Any, formats: str) -> Any:
-    """(height, width, 1 or more channels) of a picture; pictures of a batch beside each other,
-    eight in a row."""
-    formats = formats.upper()
-    if len(formats) != pixels.ndim or len(set(formats)) != len(formats):
-        raise value_error(f"dataformats is {formats!r}, and the picture has shape {pixels.shape}. "
-                          "A letter of N, C, H and W for each dimension is required.")  # fmt: skip
-    if "C" not in formats:
-        pixels, formats = pixels[..., None], f"{formats}C"
-    if "N" not in formats:
-        return pixels.transpose([formats.index(letter) for letter in "HWC"])
-    pixels = pixels.transpose([formats.index(letter) for letter in "NHWC"])
-    count, height, width, channels = pixels.shape
-    columns = min(count, 8)
-    rows = -(-count // columns)
-    grid = np.zeros((rows * height, columns * width, channels), pixels.dtype)
-    for place, picture in enumerate(pixels):
-        y, x = place // columns * height, place % columns * width
-        grid[y : y + height, x : x + width] = picture
-    return grid
+def _in_colours(pixels: Any) -> Any:
+    return np.repeat(pixels, 3, axis=-1) if pixels.shape[-1] == 1 else pixels
 
 
 def _picture(given: Any, formats: str) -> Any:
@@ -94,15 +68,19 @@ def _picture(given: Any, formats: str) -> Any:
 
     pixels = _values(given)
     scale = 1 if pixels.dtype == np.uint8 else 255
-    pixels = _as_rows(pixels, formats)
     bytes_of = (pixels.astype(np.float32) * scale).clip(0, 255).astype(np.uint8)
-    if bytes_of.shape[-1] == 1:
-        bytes_of = np.repeat(bytes_of, 3, axis=-1)
+    bytes_of = _in_colours(_aten.pixel_rows(bytes_of, formats))
     height, width, channels = bytes_of.shape
     file = io.BytesIO()
     Image.fromarray(bytes_of).save(file, format="PNG")
     return Summary.Image(height=height, width=width, colorspace=channels,
                          encoded_image_string=file.getvalue())  # fmt: skip
+
+
+def _number(number: float, is_double: bool) -> Any:
+    if is_double:
+        return TensorProto(double_val=[number], dtype="DT_DOUBLE")
+    return TensorProto(float_val=[number], dtype="DT_FLOAT")
 
 
 def _metadata(plugin: str) -> Any:
@@ -143,9 +121,7 @@ class SummaryWriter:
         number = float(scalar_value)
         value = Summary.Value(tag=tag, simple_value=number)
         if new_style:
-            tensor = TensorProto(float_val=[number], dtype="DT_FLOAT")
-            if double_precision:
-                tensor = TensorProto(double_val=[number], dtype="DT_DOUBLE")
+            tensor = _number(number, double_precision)
             value = Summary.Value(tag=tag, tensor=tensor, metadata=_metadata("scalars"))
         self._add(value, global_step, walltime)
 

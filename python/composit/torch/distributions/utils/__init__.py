@@ -6,15 +6,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from numbers import Number
 from types import SimpleNamespace
 from typing import Any
 
+import composit._core as _core
 from composit._core import value_error
-from composit.torch import calling, dtypes
-from composit.torch.calling import TensorBase
+from composit.torch import calling, dtypes, operations
 from composit.torch.tape import enable_grad
 
+assert operations  # what the formulas are made of
 torch = SimpleNamespace(**calling.functions)
 neural = SimpleNamespace(**calling.neural)
 
@@ -25,23 +25,13 @@ log_2pi = math.log(2 * math.pi)
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
     """Numbers and tensors as tensors of one shape. Numbers take the dtype of the first tensor, or
     the default dtype. ValueError for other types."""
-    for value in values:
-        if not isinstance(value, (TensorBase, Number)):
-            raise value_error(
-                "broadcast_all: Input arguments must all be instances of Number, torch.Tensor "
-                f"or objects implementing __torch_function__. A {type(value).__name__} is "
-                "given."
-            )
-    first = next((value for value in values if isinstance(value, TensorBase)), None)
-    if len(values) == 1 and first is not None:
-        return (first,)
-    options = (
-        {"dtype": dtypes.default()}
-        if first is None
-        else {"dtype": first.dtype, "device": first.device}
-    )
-    tensors = [v if isinstance(v, TensorBase) else torch.tensor(v, **options) for v in values]
-    return tuple(torch.broadcast_tensors(*tensors))
+    tensors: Any = _core.aten.broadcast_all(values)
+    return tensors
+
+
+def as_tensor(value: Any, **options: Any) -> Any:
+    """A tensor as it is; a number as one of a dtype and on a device."""
+    return value if hasattr(value, "_version") else torch.tensor(float(value), **options)
 
 
 def sum_rightmost(value: Any, dim: int) -> Any:

@@ -58,12 +58,15 @@ def modification_of(function: Any) -> ModificationType:
     return ModificationType(len(needed))
 
 
-def over_all(function: Any, has_score: bool) -> Any:
+# Which of (batch, head, query, key) each of four calls of vmap maps over, the innermost first.
+_MAPPED = ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None),
+           (0, None, None, None))  # fmt: skip
+
+
+def over_all(function: Any, score: tuple[int, ...] = ()) -> Any:
     """A function of numbers over (batch, head, query, key), each a dimension of its result; of
-    scores, too, which have all four."""
-    score = (0,) if has_score else ()
-    for place in (3, 2, 1, 0):
-        dims = tuple(0 if i == place else None for i in range(4))
+    scores, too, which have all four, where `score` is (0,)."""
+    for dims in _MAPPED:
         function = vmap(function, in_dims=score + dims)
     return function
 
@@ -119,8 +122,14 @@ _TENSORS = (
 )  # fmt: skip
 
 
-def _turned(counts: Any, indices: Any) -> Any:
-    """The blocks of each column, from those of each row."""
+def _not_turned(counts: Any, indices: Any) -> tuple[Any, Any]:
+    return None, None
+
+
+def _turned(counts: Any, indices: Any) -> tuple[Any, Any]:
+    """The blocks of each column, from those of each row; of None none."""
+    if counts is None:
+        return None, None
     dense = dense_blocks(counts, indices, indices.shape[-1])
     return ordered_blocks(dense.transpose(-2, -1))
 
@@ -129,11 +138,17 @@ def _pair_of(size: Any) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else size
 
 
-def _check_pair(name: str, one: Any, other: Any) -> None:
-    if (one is None) != (other is None):
-        raise AssertionError(
-            f"full_{name}_num_blocks and full_{name}_indices must be both provided or omitted"
-        )
+def _moved(tensor: Any, device: Any) -> Any:
+    return None if tensor is None else tensor.to(device)
+
+
+def _are_there(*tensors: Any) -> list[bool]:
+    return [tensor is not None for tensor in tensors]
+
+
+def _ordered(dense: Any) -> tuple[Any, Any]:
+    """The numbers and indices of blocks; of None none."""
+    return (None, None) if dense is None else ordered_blocks(dense)
 
 
 class BlockMask:
@@ -149,12 +164,9 @@ class BlockMask:
         BLOCK_SIZE: tuple[int, int] = (_DEFAULT_SPARSE_BLOCK_SIZE, _DEFAULT_SPARSE_BLOCK_SIZE),
         mask_mod: Any = noop_mask,
     ) -> None:  # fmt: skip
-        if kv_indices.dim() < 2:
-            raise runtime_error("BlockMask must have at least 2 dimensions")
-        if kv_num_blocks is None:
-            raise AssertionError("kv_num_blocks must be provided")
-        _check_pair("kv", full_kv_num_blocks, full_kv_indices)
-        _check_pair("q", full_q_num_blocks, full_q_indices)
+        given = (kv_num_blocks, full_kv_num_blocks, full_kv_indices, full_q_num_blocks,
+                 full_q_indices)  # fmt: skip
+        _core.aten.check_block_parts(kv_indices.dim(), *_are_there(*given))
         self.seq_lengths, self.BLOCK_SIZE, self.mask_mod = seq_lengths, BLOCK_SIZE, mask_mod
         self.kv_num_blocks, self.kv_indices = kv_num_blocks, kv_indices
         self.full_kv_num_blocks, self.full_kv_indices = full_kv_num_blocks, full_kv_indices
@@ -169,27 +181,23 @@ class BlockMask:
         compute_q_blocks: bool = True,
     ) -> BlockMask:  # fmt: skip
         """The mask of blocks by rows, from which those by columns are found."""
-        _check_pair("kv", full_kv_num_blocks, full_kv_indices)
+        _core.aten.check_block_parts(None, True, *_are_there(full_kv_num_blocks, full_kv_indices))
         block = _pair_of(BLOCK_SIZE)
         lengths = _core.aten.masked_lengths(tuple(kv_indices.shape), block, seq_lengths)
-        by_columns: tuple[Any, Any] = (None, None)
-        full_by_columns: tuple[Any, Any] = (None, None)
-        if compute_q_blocks:
-            by_columns = _turned(kv_num_blocks, kv_indices)
-            if full_kv_num_blocks is not None:
-                full_by_columns = _turned(full_kv_num_blocks, full_kv_indices)
+        turned = _turned if compute_q_blocks else _not_turned
         return cls(
             lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
-            *by_columns, *full_by_columns, block, noop_mask if mask_mod is None else mask_mod,
+            *turned(kv_num_blocks, kv_indices), *turned(full_kv_num_blocks, full_kv_indices),
+            block, mask_mod or noop_mask,
         )  # fmt: skip
 
     def as_tuple(self, flatten: bool = True) -> tuple[Any, ...]:
         """The lengths, the tensors, the blocks' lengths and the function."""
-        lengths = self.seq_lengths if flatten else (self.seq_lengths,)
-        block = self.BLOCK_SIZE if flatten else (self.BLOCK_SIZE,)
-        # PyTorch has the order in which a kernel writes gradients between them; there is none.
-        tensors = (getattr(self, name) for name in _TENSORS)
-        return (*lengths, *tensors, None, None, None, None, *block, self.mask_mod)
+        # PyTorch has the order in which kernels write gradients behind the tensors: none here.
+        between = (*map(self.__getattribute__, _TENSORS), None, None, None, None)
+        if flatten:
+            return (*self.seq_lengths, *between, *self.BLOCK_SIZE, self.mask_mod)
+        return (self.seq_lengths, *between, self.BLOCK_SIZE, self.mask_mod)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -224,8 +232,7 @@ class BlockMask:
 
     def to(self, device: Any) -> BlockMask:
         """On another device."""
-        tensors = {name: getattr(self, name) for name in _TENSORS}
-        moved = {name: x if x is None else x.to(device) for name, x in tensors.items()}
+        moved = {name: _moved(getattr(self, name), device) for name in _TENSORS}
         return BlockMask(seq_lengths=self.seq_lengths, BLOCK_SIZE=self.BLOCK_SIZE,
                          mask_mod=self.mask_mod, **moved)  # fmt: skip
 
@@ -238,7 +245,7 @@ class BlockMask:
             else slice(i, i + 1) if isinstance(i, int) else i
             for i, n in zip(given, self.kv_num_blocks.shape[:3])
         )  # fmt: skip
-        rows = [x if x is None else x[at] for x in (getattr(self, name) for name in _TENSORS[:4])]
+        rows = [x if x is None else x[at] for x in map(self.__getattribute__, _TENSORS[:4])]
         return self._like((rows[0], rows[1], rows[2], rows[3]), _sliced_mask_mod_error,
                           self.seq_lengths)  # fmt: skip
 
@@ -272,8 +279,7 @@ class BlockMask:
 
     def __repr__(self) -> str:
         shapes = "".join(
-            f"    {name}={None if x is None else x.shape},\n"
-            for name, x in ((name, getattr(self, name)) for name in _TENSORS)
+            f"    {name}={getattr(getattr(self, name), 'shape', None)},\n" for name in _TENSORS
         )
         function = getattr(self.mask_mod, "__name__", self.mask_mod)
         return (
@@ -294,18 +300,37 @@ def _device(device: Any) -> Any:
     return parts.load("accelerator").current_accelerator() or "cpu"
 
 
+def _or_one(count: int | None) -> int:
+    return 1 if count is None else count
+
+
 def create_mask(
     mod_fn: Any, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
 ) -> Any:
     """Where each query looks, bool (B, H, Q_LEN, KV_LEN): what a mask_mod says, or where a
     score_mod does not make 0 -infinity. None stands for 1."""
-    lengths = (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN)
     place = _device(device)
+    lengths = (_or_one(B), _or_one(H), Q_LEN, KV_LEN)
     numbers = [functions["arange"](0, n, device=place) for n in lengths]
     if modification_of(mod_fn) is ModificationType.MASK_MOD:
-        return over_all(mod_fn, False)(*numbers)
+        return over_all(mod_fn)(*numbers)
     zeros = functions["zeros"](*lengths, device=place)
-    return ~functions["isneginf"](over_all(mod_fn, True)(zeros, *numbers))
+    return ~functions["isneginf"](over_all(mod_fn, (0,))(zeros, *numbers))
+
+
+def _check_mask_mod(mask_mod: Any) -> None:
+    if modification_of(mask_mod) is not ModificationType.MASK_MOD:
+        raise AssertionError(f"create-block_mask requires a mask_mod function! Got {mask_mod}")
+
+
+def _check_writing_order(compute_dq_write_order: bool, dq_kv_order: Any) -> None:
+    if not isinstance(dq_kv_order, bool):
+        raise value_error("dq_kv_order must be a bool when using create_block_mask")
+    if compute_dq_write_order:
+        raise not_implemented(
+            "create_block_mask: compute_dq_write_order is True. False is required: there is no "
+            "kernel here that writes gradients block by block."
+        )
 
 
 def create_block_mask(
@@ -317,8 +342,7 @@ def create_block_mask(
     """The BlockMask of a function (batch, head, query, key) -> bool; None stands for 1.
     NotImplementedError for compute_dq_write_order, the order in which a kernel writes
     gradients."""
-    if modification_of(mask_mod) is not ModificationType.MASK_MOD:
-        raise AssertionError(f"create-block_mask requires a mask_mod function! Got {mask_mod}")
+    _check_mask_mod(mask_mod)
     if _compile:
         warn(
             "_compile flag on create_block_mask was originally added to work around a "
@@ -327,18 +351,12 @@ def create_block_mask(
             "works for now, but will be removed in the future.",
             DeprecationWarning, stacklevel=2,
         )  # fmt: skip
-    if not isinstance(dq_kv_order, bool):
-        raise value_error("dq_kv_order must be a bool when using create_block_mask")
-    if compute_dq_write_order:
-        raise not_implemented(
-            "create_block_mask: compute_dq_write_order is True. False is required: there is no "
-            "kernel here that writes gradients block by block."
-        )
+    _check_writing_order(compute_dq_write_order, dq_kv_order)
     block = _pair_of(BLOCK_SIZE)
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     partial, full = mask_blocks(mask, *block, separate_full_blocks)
     counts, indices = ordered_blocks(partial)
-    full_counts, full_indices = (None, None) if full is None else ordered_blocks(full)
+    full_counts, full_indices = _ordered(full)
     return BlockMask.from_kv_blocks(
         counts, indices, full_counts, full_indices, BLOCK_SIZE=tuple(block), mask_mod=mask_mod,
         seq_lengths=(Q_LEN, KV_LEN),

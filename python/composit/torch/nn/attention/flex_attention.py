@@ -3,14 +3,13 @@ of a score and its place. All scores are computed, and the functions are mapped 
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple, TypedDict
 from warnings import warn
 
 import composit._core as _core
-from composit._core import runtime_error, value_error
-from composit.torch import dtypes
-from composit.torch.calling import TensorBase, define, functions
+from composit._core import value_error
+from composit.torch import operations
+from composit.torch.calling import define
 from composit.torch.nn.attention.block_masks import (
     BlockMask,
     and_masks,
@@ -29,12 +28,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _safe_softmax(scores: Any) -> Any:
-    """softmax over the last dimension; zeros where all is -infinity."""
-    return _core.aten.safe_softmax(scores, -1)
-
-
-_softmax = define(_safe_softmax, "_safe_softmax", is_function=False, is_method=False)
+operations.more["safe_softmax"] = define(
+    lambda x, dim: _core.aten.safe_softmax(x, dim), "_safe_softmax", is_function=False,
+    is_method=False,
+)  # fmt: skip
 _warned: set[str] = set()
 
 
@@ -77,40 +74,38 @@ class AuxOutput(NamedTuple):
 
 
 def _check(query: Any, key: Any, value: Any, enable_gqa: bool, mask: BlockMask | None) -> None:
-    given = {"query": query, "key": key, "value": value}
-    for name, each in given.items():
-        if not isinstance(each, TensorBase):
-            raise value_error(f"flex_attention: {name} is {each!r}. A Tensor is required.")
-    _check_places([query.device, key.device, value.device], mask)
-    demands = None if mask is None else mask._demands()
-    _core.aten.check_flex_attention(
-        tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa, demands
-    )
+    demands = None if mask is None else (*mask._demands(), mask.kv_num_blocks.device)
+    _core.aten.check_flex_attention(query, key, value, bool(enable_gqa), demands)
 
 
-def _check_places(devices: list[Any], mask: BlockMask | None) -> None:
-    if len(set(map(str, devices))) > 1:
+def _check_returned(return_lse: bool, return_aux: Any) -> None:
+    if return_lse and return_aux is not None:
         raise value_error(
-            "Expected query, key, and value to have the same device type, but got query.device: "
-            "{}, key.device: {}, and value.device: {} instead.".format(*devices)
+            "Cannot specify both return_lse and return_aux. "
+            "return_lse is deprecated, please use return_aux=AuxRequest(lse=True) instead."
         )
-    if mask is not None and mask.kv_num_blocks.device != devices[0]:
-        raise runtime_error(
-            "Expect q/k/v and block_mask to be on the same device "
-            f"but got {devices[0]} and {mask.kv_num_blocks.device}."
-        )
+    if return_lse and "return_lse" not in _warned:
+        _warned.add("return_lse")
+        warn(
+            "return_lse is deprecated and will be removed in v2.10. "
+            "Please use return_aux=AuxRequest(lse=True) instead.",
+            FutureWarning, stacklevel=3,
+        )  # fmt: skip
 
 
-def _scores(query: Any, key: Any, score_mod: Any, mask_mod: Any, scale: float) -> Any:
-    """The scores of all queries and keys, changed by score_mod; -infinity where mask_mod is not
-    true."""
-    scores = (query @ key.transpose(-2, -1)) * scale
-    places = [functions["arange"](0, n, device=scores.device) for n in scores.shape]
-    if score_mod is not None:
-        scores = over_all(score_mod, True)(scores, *places)
-    if mask_mod is noop_mask:
-        return scores
-    return functions["where"](over_all(mask_mod, False)(*places), scores, -math.inf)
+def _score_function(score_mod: Any) -> Any:
+    return None if score_mod is None else over_all(score_mod, (0,))
+
+
+def _mask_function(mask_mod: Any) -> Any:
+    return None if mask_mod is noop_mask else over_all(mask_mod)
+
+
+def _returned(found: tuple[Any, Any, Any], return_lse: bool, return_aux: Any) -> Any:
+    made, lse, largest = found
+    if return_aux is not None:
+        return made, AuxOutput(lse, largest)
+    return (made, lse) if return_lse else made
 
 
 def flex_attention(
@@ -128,35 +123,15 @@ def flex_attention(
     computed in float32, of float64 in that. Gradients reach what the functions use, too.
     ValueError, NotImplementedError, RuntimeError, PyTorch's words, for what does not fit."""
     _check(query, key, value, enable_gqa, block_mask)
-    if return_lse and return_aux is not None:
-        raise value_error(
-            "Cannot specify both return_lse and return_aux. "
-            "return_lse is deprecated, please use return_aux=AuxRequest(lse=True) instead."
-        )
-    if return_lse and "return_lse" not in _warned:
-        _warned.add("return_lse")
-        warn(
-            "return_lse is deprecated and will be removed in v2.10. "
-            "Please use return_aux=AuxRequest(lse=True) instead.",
-            FutureWarning, stacklevel=2,
-        )  # fmt: skip
+    _check_returned(return_lse, return_aux)
     options = kernel_options or {}
     _core.aten.check_flex_options(
         options.get("BACKEND"), bool(options.get("FORCE_USE_FLEX_ATTENTION", False))
     )
     mask = everything(query) if block_mask is None else block_mask
-    if scale is None:
-        scale = 1.0 / math.sqrt(query.size(-1))
-    groups = query.size(1) // key.size(1)
-    if groups > 1:
-        key, value = (x.repeat_interleave(groups, dim=1) for x in (key, value))
-    batch = query.size(0)
-    key, value = (x.expand(batch, *x.shape[1:]) for x in (key, value))
-    precise = dtypes.by_name["float64" if query.dtype.name == "float64" else "float32"]
-    scores = _scores(query.to(precise), key.to(precise), score_mod, mask.mask_mod, scale)
-    made = _softmax(scores).to(query.dtype) @ value.to(query.dtype)
-    asked = AuxRequest(lse=return_lse) if return_aux is None else return_aux
-    lse = scores.logsumexp(dim=-1) if asked.lse else None
-    if return_aux is not None:
-        return made, AuxOutput(lse, scores.amax(dim=-1) if asked.max_scores else None)
-    return (made, lse) if return_lse else made
+    asked = return_aux or AuxRequest(lse=return_lse)
+    found = _core.aten.flex_attention(
+        query, key, value, _score_function(score_mod), _mask_function(mask.mask_mod), scale,
+        bool(asked.lse), bool(asked.max_scores),
+    )  # fmt: skip
+    return _returned(found, return_lse, return_aux)

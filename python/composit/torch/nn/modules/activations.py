@@ -38,6 +38,17 @@ Softmin = module_of("Softmin", "softmin", "dim=None")
 LogSoftmax = module_of("LogSoftmax", "log_softmax", "dim=None")
 
 
+def _renamed(name: str, old: float | None, new: float) -> float:
+    """The value under an option's older name, with a warning, or else under its new one."""
+    if old is None:
+        return new
+    warnings.warn(
+        f"keyword argument `{name}_value` is deprecated and renamed to `{name}_val`",
+        FutureWarning, stacklevel=3,
+    )  # fmt: skip
+    return old
+
+
 class Hardtanh(Module):
     """The input, but no less than min_val and no more than max_val. min_value and max_value are
     older names. AssertionError where max_val is not above min_val."""
@@ -47,15 +58,8 @@ class Hardtanh(Module):
         min_value: float | None = None, max_value: float | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        for name, value in (("min", min_value), ("max", max_value)):
-            if value is not None:
-                warnings.warn(
-                    f"keyword argument `{name}_value` is deprecated and renamed to `{name}_val`",
-                    FutureWarning,
-                    stacklevel=2,
-                )
-        self.min_val = min_val if min_value is None else min_value
-        self.max_val = max_val if max_value is None else max_value
+        self.min_val = _renamed("min", min_value, min_val)
+        self.max_val = _renamed("max", max_value, max_val)
         self.inplace = inplace
         if self.max_val <= self.min_val:
             raise AssertionError(

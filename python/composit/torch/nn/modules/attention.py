@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import composit._core as _core
 from composit._floating_point import in_default_state
-from composit.torch import calling
-from composit.torch.nn import init
-from composit.torch.nn.attention import additive, multi_head_attention_forward
+from composit.torch.nn import attention, init
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.plain import Linear, hold
 
+assert attention  # the function of the same, and what the formulas are made of
 __all__ = ["MultiheadAttention"]
 
 
@@ -20,9 +18,12 @@ class NonDynamicallyQuantizableLinear(Linear):
     """Linear, under torch's name of this one."""
 
 
-# Parameters as they are drawn, one after the other.
-_drawing_order = ["bias_k", "bias_v", "in_proj_weight", "q_proj_weight", "k_proj_weight",
-                  "v_proj_weight"]  # fmt: skip
+# How parameters are drawn, one after the other.
+_draws: dict[str, Any] = {
+    "bias_k": init.xavier_normal_, "bias_v": init.xavier_normal_,
+    **dict.fromkeys(("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"),
+                    init.xavier_uniform_), "in_proj_bias": init.zeros_,
+}  # fmt: skip
 
 
 class MultiheadAttention(Module):
@@ -43,24 +44,15 @@ class MultiheadAttention(Module):
         )
         hold(self, shapes, dtype=dtype)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
-        drawn = {name: getattr(self, name) for name, shape in shapes if shape is not None}
         self.add_zero_attn = add_zero_attn
-        for name in sorted(drawn.keys() - {"in_proj_bias"}, key=_drawing_order.index):
-            draw = init.xavier_normal_ if name.startswith("bias") else init.xavier_uniform_
-            draw(drawn[name])
-        if bias:
-            init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)
+        self._reset_parameters()
 
-    def _projections(self, query: Any, key: Any, value: Any) -> list[Any]:
-        if self._qkv_same_embed_dim:
-            weights = self.in_proj_weight.chunk(3)
-        else:
-            weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
-        has_bias = self.in_proj_bias is not None
-        biases = self.in_proj_bias.chunk(3) if has_bias else (None,) * 3
-        linear = calling.neural["linear"]
-        return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+    def _reset_parameters(self) -> None:
+        for name, draw in _draws.items():
+            if self._parameters[name] is not None:
+                draw(self._parameters[name])
+        if self.in_proj_bias is not None:
+            init.zeros_(self.out_proj.bias)
 
     @in_default_state
     def forward(
@@ -69,54 +61,7 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Any, Any]:  # fmt: skip
         """Masks: True, or -inf, where nothing is attended to."""
-        is_batched = query.dim() == 3
-        if self.bias_k is not None or self.add_zero_attn:
-            swaps = self.batch_first and is_batched
-            q, k, v = (x.transpose(0, 1) if swaps else x for x in (query, key, value))
-            output, weights = multi_head_attention_forward(
-                q, k, v, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
-                self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight,
-                self.out_proj.bias, self.training, key_padding_mask, need_weights, attn_mask,
-                not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight,
-                self.v_proj_weight, None, None, average_attn_weights, is_causal,
-            )  # fmt: skip
-            return output.transpose(0, 1) if swaps else output, weights
-        tensors = [x if is_batched else x.unsqueeze(0) for x in (query, key, value)]
-        # The batch stays the axis it is: rows of one sequence are read one after the other.
-        batch_axis = 0 if self.batch_first or not is_batched else 1
-        q, k, v = (self._heads(x, batch_axis) for x in self._projections(*tensors))
-        mask = self._mask(q, k, key_padding_mask, attn_mask)
-        if need_weights:
-            scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(self.head_dim))
-            weights = (scores if mask is None else scores + mask).softmax(-1)
-            kept = calling.neural["dropout"](weights, self.dropout, self.training)
-            mixed = kept @ v
-        else:
-            share = self.dropout if self.training else 0.0
-            mixed = calling.neural["scaled_dot_product_attention"](q, k, v, mask, share)
-        joined = mixed.permute((0, 2, 1, 3) if batch_axis == 0 else (2, 0, 1, 3)).flatten(2)
-        output = self.out_proj(joined)
-        if not is_batched:
-            output = output.squeeze(0)
-        if not need_weights:
-            return output, None
-        shown = weights.mean(dim=1) if average_attn_weights else weights
-        return output, shown if is_batched else shown.squeeze(0)
-
-    def _heads(self, x: Any, batch_axis: int) -> Any:
-        split = x.reshape(*x.shape[:2], self.num_heads, self.head_dim)
-        return split.permute((0, 2, 1, 3) if batch_axis == 0 else (1, 2, 0, 3))
-
-    def _mask(self, q: Any, k: Any, key_padding_mask: Any, attn_mask: Any) -> Any:
-        """What is added to the scores of all heads."""
-        batch, heads, length, _ = q.shape
-        other = k.shape[2]
-        mask = None
-        if attn_mask is not None:
-            mask = additive(attn_mask, q.dtype)
-            if mask.dim() == 3:
-                mask = mask.reshape(batch, heads, length, other)
-        if key_padding_mask is not None:
-            padding = additive(key_padding_mask, q.dtype).reshape(batch, 1, 1, other)
-            mask = padding if mask is None else mask + padding
-        return mask
+        return _core.aten.attention_of_heads(
+            self, query, key, value, key_padding_mask, need_weights, attn_mask,
+            average_attn_weights, is_causal,
+        )  # fmt: skip

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import composit._core as _core
 from composit._core import index_error, type_error, value_error, with_location
 from composit.torch.calling import TensorBase
 from composit.torch.nn.module import Module
@@ -179,19 +180,7 @@ class ModuleList(_Row, Module):
         return super().extend(modules)
 
     def __repr__(self) -> str:
-        texts = [repr(module) for module in self]
-        if not texts:
-            return f"{self._get_name()}()"
-        lines = []
-        start = 0
-        while start < len(texts):  # equal neighbours share a line
-            end = start
-            while end + 1 < len(texts) and texts[end + 1] == texts[start]:
-                end += 1
-            label = f"({start}): " if end == start else f"({start}-{end}): {end - start + 1} x "
-            lines.append("\n  " + label + texts[start].replace("\n", "\n  "))
-            start = end + 1
-        return f"{self._get_name()}({''.join(lines)}\n)"
+        return _core.aten.shown_rows(self._get_name(), [repr(module) for module in self])
 
 
 class ModuleDict(Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from warnings import warn
 
+import composit._core as _core
 from composit.torch import calling
 from composit.torch.nn import checked_values, losses
 from composit.torch.nn.module import Module
@@ -55,9 +56,8 @@ class _Loss(Module):
     ) -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
-            is_sum = size_average is not None and not size_average
-            reduction = "none" if reduce is not None and not reduce else "mean"
-            reduction = "sum" if is_sum and reduction != "none" else reduction
+            number = _core.aten.reduction_from("mean", size_average, reduce)
+            reduction = ("none", "mean", "sum")[number]
         self.reduction = reduction
 
 
@@ -79,15 +79,13 @@ def _hold(loss: Any, weights: dict[str, Any], options: dict[str, Any]) -> None:
     Module.__init__(loss)
     for name, tensor in weights.items():
         loss.register_buffer(name, tensor)
-    loss.__dict__.update(options, _options=options, _weights=tuple(weights))
+    loss.__dict__.update(options, _options=tuple(options), _weights=tuple(weights))
 
 
 def _weighted(self: Any, input: Any, target: Any) -> Any:
     """The loss."""
-    own, buffers = self.__dict__, self._buffers
-    options = {name: own[name] for name in self._options}
-    for name in self._weights:
-        options[name] = buffers[name] if name in buffers else getattr(self, name)
+    options = _core.modules.options_of(self, self._options)
+    options.update(zip(self._weights, _core.modules.tensors_of(self, self._weights)))
     return calling.neural[self._function](input, target, **options)
 
 

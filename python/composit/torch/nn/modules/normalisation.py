@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import value_error
-from composit.torch import calling
+from composit.torch import calling, dtypes
 from composit.torch.nn import self_normalising
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
 from composit.torch.nn.parameter import Parameter
 
 assert self_normalising  # it fills the table that is read here
+_int64 = dtypes.by_name["int64"]
+_tensors_of = _core.modules.tensors_of
+_NORM_TENSORS = ("running_mean", "running_var", "weight", "bias")
 _batch_norm = calling.neural["batch_norm"]
 
 __all__ = [
@@ -31,12 +33,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _ones(*shape: int, dtype: Any = None) -> Parameter:
-    return Parameter(calling.functions["ones"](*shape, dtype=dtype))
+def _fill(module: Any, rows: Any, dtype: Any) -> None:
+    """Registers parameters and buffers: (name, shape or None, value, is it learnt, is it a count)
+    of composit::aten::FilledTensor."""
+    full = calling.functions["full"]  # as it is now: within a block of a device, of that
+    for name, shape, value, is_learnt, is_count in rows:
+        made = shape if shape is None else full(shape, value, dtype=_int64 if is_count else dtype)
+        if is_learnt:
+            module.register_parameter(name, made if made is None else Parameter(made))
+        else:
+            module.register_buffer(name, made)
 
 
-def _zeros(*shape: int, dtype: Any = None) -> Parameter:
-    return Parameter(calling.functions["zeros"](*shape, dtype=dtype))
+def _chosen(given: Any, usual: bool) -> Any:
+    return usual if given is None else given
 
 
 class _ByChannel:
@@ -62,18 +72,10 @@ class _ByChannel:
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine = self._is_affine if affine is None else affine
-        tracks = self._tracks if track_running_stats is None else track_running_stats
-        self.track_running_stats = tracks
-        make = calling.functions
-        self.register_parameter("weight", _ones(num_features, dtype=dtype) if self.affine else None)
-        has_bias = self.affine and bias
-        self.register_parameter("bias", _zeros(num_features, dtype=dtype) if has_bias else None)
-        self.register_buffer("running_mean", make["zeros"](num_features, dtype=dtype)
-                             if tracks else None)  # fmt: skip
-        self.register_buffer("running_var", make["ones"](num_features, dtype=dtype)
-                             if tracks else None)  # fmt: skip
-        self.register_buffer("num_batches_tracked", make["tensor"](0) if tracks else None)
+        self.affine = _chosen(affine, self._is_affine)
+        self.track_running_stats = tracks = _chosen(track_running_stats, self._tracks)
+        rows = _core.aten.channel_norm_tensors(num_features, self.affine, bias, tracks)
+        _fill(self, rows, dtype)
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *lists: Any
@@ -96,8 +98,7 @@ class _ByChannel:
 
     def _check(self, input: Any) -> None:
         if input._seen.ndim not in self._ndims:
-            wanted = " or ".join(f"{n}D" for n in self._ndims)
-            raise value_error(f"expected {wanted} input (got {input.dim()}D input)")
+            _core.aten.check_norm_rank(input.dim(), self._ndims)
 
     def extra_repr(self) -> str:
         """Its options, as torch writes them."""
@@ -116,20 +117,16 @@ class _BatchNorm(_ByChannel, Module):
         self._check(input)
         momentum = self.momentum
         if self.training and self.track_running_stats:
-            count = self._buffers.get("num_batches_tracked")
-            count = self.num_batches_tracked if count is None else count
-            count.add_(1)
-            if momentum is None:
-                momentum = 1.0 / count.item()
-        found, held = self._parameters, self._buffers  # quicker than attributes
-        if "weight" in found and "bias" in found and "running_mean" in held:
-            weight, bias, mean = found["weight"], found["bias"], held["running_mean"]
-            var = held["running_var"]
-        else:
-            weight, bias, mean = self.weight, self.bias, self.running_mean
-            var = self.running_var
+            momentum = self._counted()
+        mean, var, weight, bias = _tensors_of(self, _NORM_TENSORS)
         uses_batch = self.training or mean is None
         return _batch_norm(input, mean, var, weight, bias, uses_batch, momentum, self.eps)
+
+    def _counted(self) -> Any:
+        """Counts the batch; the share of its statistics in the running ones."""
+        count = self.num_batches_tracked
+        count.add_(1)
+        return 1.0 / count.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):
@@ -161,25 +158,24 @@ class SyncBatchNorm(_BatchNorm):
         self.process_group = process_group
 
     def _check(self, input: Any) -> None:
-        if input.dim() < 2:
-            raise value_error(f"expected at least 2D input (got {input.dim()}D input)")
+        _core.aten.check_norm_rank(input.dim(), ())
+
+    @classmethod
+    def _of(cls, module: Any, process_group: Any) -> Any:
+        made = cls(module.num_features, module.eps, module.momentum, module.affine,
+                   module.track_running_stats, process_group)  # fmt: skip
+        made._parameters.update(module._parameters)
+        made._buffers.update(module._buffers)
+        made.training = module.training
+        return made
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
         """The module with SyncBatchNorm, of the same parameters and statistics, in place of each
         BatchNorm within."""
-        made = module
-        if isinstance(module, _BatchNorm):
-            made = cls(module.num_features, module.eps, module.momentum, module.affine,
-                       module.track_running_stats, process_group)  # fmt: skip
-            for name, parameter in module._parameters.items():
-                made.register_parameter(name, parameter)
-            for name, buffer in module._buffers.items():
-                made.register_buffer(name, buffer)
-            made.training = module.training
-        for name, child in list(module._modules.items()):
-            if child is not None:
-                made._modules[name] = cls.convert_sync_batchnorm(child, process_group)
+        made = cls._of(module, process_group) if isinstance(module, _BatchNorm) else module
+        for name, child in module.named_children():
+            made._modules[name] = cls.convert_sync_batchnorm(child, process_group)
         return made
 
 
@@ -223,15 +219,10 @@ class GroupNorm(Module):
         device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        if num_channels % num_groups:
-            raise value_error(
-                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
-            )
+        _core.aten.check_channel_groups(num_groups, num_channels)
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
-        self.register_parameter("weight", _ones(num_channels, dtype=dtype) if affine else None)
-        has_bias = affine and bias
-        self.register_parameter("bias", _zeros(num_channels, dtype=dtype) if has_bias else None)
+        _fill(self, _core.aten.norm_tensors((num_channels,), affine, bias), dtype)
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
@@ -248,14 +239,12 @@ class GroupNorm(Module):
 
 
 class _OfLast(Module):
-    def __init__(self, normalized_shape: Any, dtype: Any, has_weight: bool) -> None:
+    def _hold(self, normalized_shape: Any, dtype: Any, rows: int, *which: Any) -> None:
         super().__init__()
         is_number = isinstance(normalized_shape, int)
         self.normalized_shape = (normalized_shape,) if is_number else tuple(normalized_shape)
-        self.elementwise_affine = has_weight
-        self.register_parameter(
-            "weight", _ones(*self.normalized_shape, dtype=dtype) if has_weight else None
-        )
+        self.elementwise_affine = which[0]
+        _fill(self, _core.aten.norm_tensors(self.normalized_shape, *which)[:rows], dtype)
 
     def extra_repr(self) -> str:
         """Its options."""
@@ -271,12 +260,8 @@ class LayerNorm(_OfLast):
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
         bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(normalized_shape, dtype, elementwise_affine)
+        self._hold(normalized_shape, dtype, 2, elementwise_affine, bias)
         self.eps = eps
-        has_bias = elementwise_affine and bias
-        self.register_parameter(
-            "bias", _zeros(*self.normalized_shape, dtype=dtype) if has_bias else None
-        )
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
@@ -296,7 +281,7 @@ class RMSNorm(_OfLast):
         self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(normalized_shape, dtype, elementwise_affine)
+        self._hold(normalized_shape, dtype, 1, elementwise_affine, False)
         self.eps = eps
 
     def forward(self, input: Any) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import composit._core as _core
 from composit._core import type_error
 from composit.torch import calling
 from composit.torch.nn import functional, pools_and_losses
 from composit.torch.nn.module import Module
 
+_options_of, _shown_options = _core.modules.options_of, _core.modules.shown_options
 assert functional and pools_and_losses  # they fill the table of functions
 
 
@@ -30,7 +32,8 @@ def module_of(
     ]
     described = inspect.Signature(parameters)
     usual = tuple(option for option in names if option != "inplace")
-    has_inplace = "inplace" in names
+    has_inplace, shows_inplace = "inplace" in names, name.startswith("Dropout")
+    shown = extra.split(",") if extra else names
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
@@ -43,15 +46,7 @@ def module_of(
             setattr(self, option, value)
 
     def forward(self: Any, *tensors: Any) -> Any:
-        own = self.__dict__
-        options = {}
-        for option in usual:
-            options[option] = own[option] if option in own else getattr(self, option)
-        if has_inplace and self.inplace:
-            options["inplace"] = True
-        if in_training:
-            options["training"] = self.training
-        return over(*tensors, **options)
+        return over(*tensors, **_options_of(self, usual, has_inplace, in_training))
 
     over = calling.neural[function]
 
@@ -64,16 +59,7 @@ def module_of(
         forward = forward_plainly
 
     def extra_repr(self: Any) -> str:
-        shown = extra.split(",") if extra else names
-        parts = []
-        for option in filter(None, shown):
-            value = getattr(self, option)
-            if option == "inplace":
-                is_shown = value or name.startswith("Dropout")
-                parts += [f"inplace={value}"] if is_shown else []
-            elif option not in ("size_average", "reduce"):
-                parts.append(f"{option}={value!r}" if is_named else repr(value))
-        return ", ".join(parts)
+        return _shown_options(self, shown, is_named, shows_inplace)
 
     made = type(name, (base,), {
         "__init__": __init__, "forward": forward, "extra_repr": extra_repr,
@@ -86,13 +72,9 @@ def module_of(
 _constants: dict[str, Any] = {"None": None, "True": True, "False": False}
 
 
-def _add_numbers() -> None:
-    for number in (0, 1, 2, -1, -100):
-        _constants[str(number)] = number
-    for text in ("0.5", "0.1", "1.0", "0.01", "0.0", "1e-6", "1e-8", "1e-12", "-1.0", "0.125",
-                 "1e-05", "0.2", "2.0", "20.0", "0.75", "0.0001"):  # fmt: skip
-        _constants[text] = float(text)
-    _constants.update({"mean": "mean", "none": "none", "1/3": 1.0 / 3})
-
-
-_add_numbers()
+for _number in (0, 1, 2, -1, -100):
+    _constants[str(_number)] = _number
+for _text in ("0.5", "0.1", "1.0", "0.01", "0.0", "1e-6", "1e-8", "1e-12", "-1.0", "0.125",
+              "1e-05", "0.2", "2.0", "20.0", "0.75", "0.0001"):  # fmt: skip
+    _constants[_text] = float(_text)
+_constants.update({"mean": "mean", "none": "none", "1/3": 1.0 / 3})

@@ -77,8 +77,13 @@ class Bilinear(Module):
         self.out_features = out_features
         self.weight = parameter(out_features, in1_features, in2_features, dtype=dtype,
                                 device=device)  # fmt: skip
-        self.register_parameter("bias", parameter(out_features, dtype=dtype) if bias else None)
-        bound = 1 / math.sqrt(in1_features)
+        hold(self, [("bias", (out_features,) if bias else None)], dtype=dtype)
+        self.reset_parameters()
+
+    @in_default_state
+    def reset_parameters(self) -> None:
+        """Draws weights uniformly within 1 / sqrt(in1)."""
+        bound = 1 / math.sqrt(self.in1_features)
         for tensor in self.parameters():
             init.uniform_(tensor, -bound, bound)
 
@@ -105,7 +110,7 @@ class Embedding(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.padding_idx = padding_idx and padding_idx % num_embeddings
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if _weight is None:
@@ -113,8 +118,7 @@ class Embedding(Module):
             self.reset_parameters()
         else:
             self.weight = Parameter(_weight)
-        if _freeze:
-            self.weight.requires_grad_(False)
+        self.weight.requires_grad_(not _freeze)
 
     def reset_parameters(self) -> None:
         """Draws normal rows; the row padding_idx is zero."""

@@ -14,18 +14,10 @@ from composit.torch.functions import random
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules import packed
-from composit.torch.nn.modules.plain import hold, parameter
+from composit.torch.nn.modules.plain import hold
 from composit.torch.nn.utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
-
-
-def _check_dtype(input: Any, weight: Any) -> None:
-    if input.dtype != weight.dtype:
-        raise value_error(
-            f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
-            f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
-        )
 
 
 class RNNBase(Module):
@@ -59,34 +51,16 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing: weights have no place in memory to be put together."""
 
-    def _layers(self, x: Any, named: Any, start: Any, options: dict[str, Any]) -> Any:
-        """(output, *last states) over LazyTensors."""
-        if self.mode == "LSTM":
-            output, (h, c) = nn.lstm(x, named, start, **options)
-            return output, h, c
-        first = None if start is None else start[0]
-        if self.mode == "GRU":
-            return nn.gru(x, named, first, **options)
-        kind = self.mode.removeprefix("RNN_").lower()
-        return nn.rnn(x, named, first, kind, **options)
-
-    def _packed_step(self, x: Any, states: list[Any], weights: dict[str, Any]) -> Any:
-        """One layer in one direction, of a batch whose sequences are of one length."""
-        named = {f"{name}_l0": weight for name, weight in weights.items()}
-        output, *last = self._layers(x, named, [state[None] for state in states], {})
-        return output, *(state[0] for state in last)
-
     def _run(self, input: Any, states: tuple[Any, ...] | None) -> Any:
         if isinstance(input, PackedSequence):
-            self._check_width(input.data)
-            return packed.run(self, input, states, self._packed_step)
-        if input.dim() not in (2, 3):
-            raise value_error(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
-                              f"{input.dim()}D instead")  # fmt: skip
-        self._check_width(input)
-        _check_dtype(input, getattr(self, self._names[0]))
-        is_batched = input.dim() == 3
+            _core.aten.check_input_size(input.data.shape[-1], self.input_size)
+            return packed.run(self, input, states)
         weights = [getattr(self, name) for name in self._names]
+        _core.aten.check_recurrent_input(
+            type(self).__name__, input.shape, input.dtype.numpy, self.input_size,
+            weights[0].dtype.numpy,
+        )  # fmt: skip
+        is_batched = input.dim() == 3
         share = self.dropout if self.training and self.num_layers > 1 else 0.0
         key = random.next_key() if share else None
         given = () if states is None else states
@@ -96,11 +70,10 @@ class RNNBase(Module):
             given = tuple(state.unsqueeze(1) for state in given)
 
         def layers(x: Any, *rest: Any) -> Any:
-            named = dict(zip(self._names, rest[len(given) :]))
-            start = rest[: len(given)] if given else None
-            options: dict[str, Any] = {"batch_first": self.batch_first, "dropout": share,
-                                       "key": key}  # fmt: skip
-            return self._layers(x, named, start, options)
+            return tuple(_core.aten.recurrent(
+                self.mode, x, self._names, rest[len(given) :], rest[: len(given)],
+                self.batch_first, share, key,
+            ))  # fmt: skip
 
         output, *last = calling.call(layers, self.mode.lower(), False,
                                      (input, *given, *weights), {})  # fmt: skip
@@ -108,11 +81,6 @@ class RNNBase(Module):
             output = output.squeeze(0 if self.batch_first else 1)
             last = [state.squeeze(1) for state in last]
         return output, last
-
-    def _check_width(self, input: Any) -> None:
-        if input.shape[-1] != self.input_size:
-            raise runtime_error("input.size(-1) must be equal to input_size. Expected "
-                                f"{self.input_size}, got {input.shape[-1]}")  # fmt: skip
 
     def extra_repr(self) -> str:
         """Sizes and options that are not the usual ones."""
@@ -177,12 +145,8 @@ class RNNCellBase(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = num_chunks * hidden_size
-        self.weight_ih = parameter(rows, input_size, dtype=dtype, device=device)
-        self.weight_hh = parameter(rows, hidden_size, dtype=dtype, device=device)
-        for name in ("bias_ih", "bias_hh"):
-            made = parameter(rows, dtype=dtype, device=device) if bias else None
-            self.register_parameter(name, made)
+        shapes = _core.aten.cell_parameters(input_size, hidden_size, num_chunks, bias)
+        hold(self, shapes, dtype=dtype, device=device)
         self.reset_parameters()
 
     @in_default_state

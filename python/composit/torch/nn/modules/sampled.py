@@ -19,6 +19,11 @@ __all__ = ["AdaptiveLogSoftmaxWithLoss", "FractionalMaxPool2d", "FractionalMaxPo
            "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]  # fmt: skip
 
 
+def _repeated(value: Any, kind: type, count: int) -> Any:
+    """One number for each dimension; what is no number of that kind as it is."""
+    return (value,) * count if isinstance(value, kind) else value
+
+
 class _FractionalMaxPool(Module):
     _count = 2
 
@@ -28,10 +33,9 @@ class _FractionalMaxPool(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         count = self._count
-        self.kernel_size = (kernel_size,) * count if isinstance(kernel_size, int) else kernel_size
-        self.output_size = (output_size,) * count if isinstance(output_size, int) else output_size
-        is_one = isinstance(output_ratio, float)
-        self.output_ratio = (output_ratio,) * count if is_one else output_ratio
+        self.kernel_size = _repeated(kernel_size, int, count)
+        self.output_size = _repeated(output_size, int, count)
+        self.output_ratio = _repeated(output_ratio, float, count)
         _core.aten.check_fractional(type(self).__name__, output_size is not None, self.output_ratio)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
@@ -94,11 +98,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         _core.aten.check_clustered(
             tuple(input_.shape), tuple(target_.shape), lowest, highest, self.n_classes
         )
-        found = self.log_prob(input_ if input_.dim() == 2 else input_.unsqueeze(0))
+        found = self.log_prob(input_.reshape(-1, input_.shape[-1]))
         output = found.gather(1, target_.reshape(-1, 1)).squeeze(1)
-        loss = (-output).mean()
-        shaped = output if input_.dim() == 2 else output.squeeze(0)
-        return named("_ASMoutput")(shaped, loss)
+        return named("_ASMoutput")(output.reshape(target_.shape), (-output).mean())
 
     def log_prob(self, input: Any) -> Any:
         """Log-probabilities of all classes: (batch, n_classes)."""

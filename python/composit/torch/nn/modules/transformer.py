@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from composit._core import runtime_error
@@ -29,6 +30,11 @@ def _activation(given: Any) -> Any:
     return calling.neural[given]
 
 
+def _register(module: Any, names: Iterable[str], make: Callable[[], Any]) -> None:
+    for name in names:
+        setattr(module, name, make())
+
+
 class _Layer(Module):
     """What layers of encoders and decoders have: norms, dropouts, and two linear maps."""
 
@@ -38,19 +44,17 @@ class _Layer(Module):
         norm_first: bool, bias: bool, kinds: dict[str, Any],
     ) -> None:  # fmt: skip
         Module.__init__(self)
-        for name in attentions:
-            made = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first,
-                                      **kinds)  # fmt: skip
-            setattr(self, name, made)
+        _register(self, attentions, lambda: MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, **kinds
+        ))  # fmt: skip
         self.linear1 = Linear(d_model, dim_feedforward, bias, **kinds)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, **kinds)
         self.norm_first = norm_first
-        count = len(attentions) + 1
-        for i in range(1, count + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, **kinds))
-        for i in range(1, count + 1):
-            setattr(self, f"dropout{i}", Dropout(dropout))
+        numbers = range(1, len(attentions) + 2)
+        _register(self, map("norm{}".format, numbers),
+                  lambda: LayerNorm(d_model, layer_norm_eps, bias=bias, **kinds))  # fmt: skip
+        _register(self, map("dropout{}".format, numbers), lambda: Dropout(dropout))
         self.activation = _activation(activation)
 
     def _fed(self, x: Any) -> Any:
@@ -122,6 +126,13 @@ def _copies(layer: Any, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
+def _through(stack: Any, x: Any, *given: Any) -> Any:
+    """x after all layers of a stack, and its norm."""
+    for layer in stack.layers:
+        x = layer(x, *given)
+    return x if stack.norm is None else stack.norm(x)
+
+
 class TransformerEncoder(Module):
     """Copies of a layer one after the other, and a norm."""
 
@@ -140,9 +151,7 @@ class TransformerEncoder(Module):
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: Any = None
     ) -> Any:
         """src after all layers."""
-        for layer in self.layers:
-            src = layer(src, mask, src_key_padding_mask)
-        return src if self.norm is None else self.norm(src)
+        return _through(self, src, mask, src_key_padding_mask)
 
 
 class TransformerDecoder(Module):
@@ -162,10 +171,8 @@ class TransformerDecoder(Module):
         tgt_is_causal: Any = None, memory_is_causal: bool = False,
     ) -> Any:  # fmt: skip
         """tgt after all layers."""
-        for layer in self.layers:
-            tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
+        return _through(self, tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
                         memory_key_padding_mask)  # fmt: skip
-        return tgt if self.norm is None else self.norm(tgt)
 
 
 class Transformer(Module):
@@ -189,10 +196,13 @@ class Transformer(Module):
         self.decoder = custom_decoder or TransformerDecoder(
             TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(*norm, **kinds)
         )
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self) -> None:
         for weight in self.parameters():
             if weight.dim() > 1:
                 init.xavier_uniform_(weight)
-        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
         self, src: Any, tgt: Any, src_mask: Any = None, tgt_mask: Any = None,

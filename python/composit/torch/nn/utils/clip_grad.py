@@ -6,9 +6,13 @@ import types
 from typing import Any
 from warnings import warn
 
+import composit._core as _core
 from composit._core import runtime_error
+from composit.torch import operations
 from composit.torch.calling import TensorBase, functions
 from composit.torch.tape import no_grad
+
+assert operations  # what the formulas are made of
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -19,6 +23,19 @@ def _gradients(parameters: Any) -> list[Any]:
     return [x.grad for x in _listed(parameters) if x.grad is not None]
 
 
+def _total_norm(tensors: list[Any], order: float) -> Any:
+    return _core.aten.total_norm(tensors, order) if tensors else functions["tensor"](0.0)
+
+
+def _check_finite(total: Any, norm_type: float) -> None:
+    if not bool(total.isfinite()):
+        raise runtime_error(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+
+
 @no_grad()
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False,
@@ -26,17 +43,9 @@ def get_total_norm(
 ) -> Any:  # fmt: skip
     """The norm of all tensors' elements. RuntimeError, if it is wished, for one that is not
     finite."""
-    norm_type = float(norm_type)
-    norms = [tensor.norm(norm_type) for tensor in _listed(tensors)]
-    if not norms:
-        return functions["tensor"](0.0)
-    total = functions["stack"]([norm.to(norms[0].device) for norm in norms]).norm(norm_type)
-    if error_if_nonfinite and not bool(total.isfinite()):
-        raise runtime_error(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
-            "so it cannot be clipped. To disable this error and scale the gradients by the "
-            "non-finite norm anyway, set `error_if_nonfinite=False`"
-        )
+    total = _total_norm(_listed(tensors), float(norm_type))
+    if error_if_nonfinite:
+        _check_finite(total, float(norm_type))
     return total
 
 

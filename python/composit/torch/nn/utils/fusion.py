@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from composit.torch.calling import functions
+import composit._core as _core
+from composit.torch import operations
 from composit.torch.nn.parameter import Parameter
 
+assert operations  # what the formulas are made of
 __all__ = [
     "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights",
 ]  # fmt: skip
@@ -26,14 +28,11 @@ def _fused(
 ) -> tuple[Any, Any]:  # fmt: skip
     """A layer's weight and bias with a normalisation of its outputs, whose weights the scale is
     multiplied with in a shape."""
-    given = bias
-    bias = functions["zeros_like"](mean) if bias is None else bias
-    scale = functions["ones_like"](mean) if scale is None else scale
-    shift = functions["zeros_like"](mean) if shift is None else shift
-    factor = scale * functions["rsqrt"](variance + eps)
-    made = (weight * factor.reshape(shape)).to(dtype=weight.dtype)
-    moved = ((bias - mean) * factor + shift).to(dtype=(weight if given is None else given).dtype)
-    return Parameter(made, weight.requires_grad), Parameter(moved, bias.requires_grad)
+    made, moved = _core.aten.fused_with_norm(
+        weight, bias, mean, variance, eps, scale, shift, shape
+    )  # fmt: skip
+    learns = bias is not None and bias.requires_grad
+    return Parameter(made, weight.requires_grad), Parameter(moved, learns)
 
 
 def fuse_conv_bn_weights(

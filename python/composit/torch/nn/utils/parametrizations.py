@@ -111,6 +111,11 @@ householder_form = define(_householder_form, "householder_form", **_here)
 nearest_orthogonal = define(_nearest_orthogonal, "nearest_orthogonal", **_here)
 
 
+def _upright(x: Any, like: Any) -> Any:
+    """x, turned where the other one has fewer rows than columns."""
+    return x.mT if like.size(-2) < like.size(-1) else x
+
+
 class _Orthogonal(Module):
     """A matrix, or a batch of them, whose shorter side's vectors are orthonormal. With a `base` the
     result is the base times the map's, so that the map begins at the identity."""
@@ -125,30 +130,30 @@ class _Orthogonal(Module):
 
     def forward(self, X: Any) -> Any:
         """The orthogonal matrix."""
-        is_wide = X.size(-2) < X.size(-1)
-        made = orthogonal_of(X.mT if is_wide else X, self.orthogonal_map)
+        made = orthogonal_of(_upright(X, X), self.orthogonal_map)
         if "base" in self._buffers:
             made = self.base @ made
-        return made.mT if is_wide else made
+        return _upright(made, X)
+
+    def _check(self, shape: Any) -> None:
+        if shape != self.shape:
+            raise value_error(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. "
+                f"Got a tensor of shape {shape}."
+            )
+        if "base" not in self._buffers and self.orthogonal_map != "householder":
+            raise not_implemented(
+                "It is not possible to assign to the matrix exponential "
+                "or the Cayley parametrizations when use_trivialization=False."
+            )
 
     @no_grad()
     def right_inverse(self, Q: Any) -> Any:
         """What gives Q, or the orthogonal matrix of its QR factors."""
-        if Q.shape != self.shape:
-            raise value_error(
-                f"Expected a matrix or batch of matrices of shape {self.shape}. "
-                f"Got a tensor of shape {Q.shape}."
-            )
-        is_wide = Q.size(-2) < Q.size(-1)
-        tall = Q.mT if is_wide else Q
+        self._check(Q.shape)
+        tall = _upright(Q, Q)
         if "base" not in self._buffers:
-            if self.orthogonal_map != "householder":
-                raise not_implemented(
-                    "It is not possible to assign to the matrix exponential "
-                    "or the Cayley parametrizations when use_trivialization=False."
-                )
-            made = householder_form(tall)
-            return made.mT if is_wide else made
+            return _upright(householder_form(tall), Q)
         precision = dtypes.finfo(Q.dtype).eps
         self.base = _modules.orthogonal_base(functions, nearest_orthogonal, tall, precision)
         # The maps have the identity here, Householder's by the signs of its diagonal.

@@ -21,6 +21,15 @@ __all__ = [
 _Fields = namedtuple("_Fields", "data batch_sizes sorted_indices unsorted_indices")
 
 
+def _moved(order: Any, device: Any) -> Any:
+    return None if order is None else order.to(device)
+
+
+def _order(places: Any, device: Any) -> Any:
+    """Places as a tensor; None of None."""
+    return None if places is None else functions["tensor"](places, device=device)
+
+
 class PackedSequence(_Fields):
     """Sequences without padding: `data` has the elements of all at the first time, then those at
     the second, and so on; `batch_sizes` (int64) says how many each time has. The longest sequence
@@ -33,10 +42,9 @@ class PackedSequence(_Fields):
         cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None,
         unsorted_indices: Any = None,
     ) -> Any:  # fmt: skip
+        _aten.check_packed(batch_sizes is not None)
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
-        if batch_sizes is None:
-            raise value_error("PackedSequence: batch_sizes are required.")
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def _with(self, data: Any) -> Any:
@@ -46,7 +54,7 @@ class PackedSequence(_Fields):
         """The same with data of another dtype, or on another device with the order of its
         sequences."""
         data = self.data.to(*args, **kwargs)
-        orders = [x if x is None else x.to(data.device) for x in self[2:]]
+        orders = (_moved(order, data.device) for order in self[2:])
         return type(self)(data, self.batch_sizes, *orders)
 
     def double(self) -> Any:
@@ -79,13 +87,14 @@ def invert_permutation(permutation: Any) -> Any:
     """The permutation that undoes one; None of None."""
     if permutation is None:
         return None
-    device = permutation.device if isinstance(permutation, TensorBase) else None
-    return functions["tensor"](_aten.invert_permutation(_integers(permutation)), device=device)
+    places = _aten.invert_permutation(_integers(permutation))
+    return functions["tensor"](places, device=getattr(permutation, "device", None))
 
 
-def _integers(values: Any) -> list[int]:
-    """As a list: they decide shapes."""
-    return np.asarray(values.tolist() if isinstance(values, TensorBase) else values, int).tolist()
+def _integers(values: Any) -> Any:
+    """As a list: they decide shapes; None of None."""
+    given = values.tolist() if isinstance(values, TensorBase) else values
+    return None if given is None else np.asarray(given, int).tolist()
 
 
 def _selected(values: Any, places: Any, axis: int = 0) -> Any:
@@ -100,15 +109,12 @@ def pack_padded_sequence(
     """Packs (times, batch, ...), or (batch, times, ...) with batch_first, of which sequence i has
     `lengths[i]` times. RuntimeError for lengths that are not in descending order, unless
     enforce_sorted is False, that are below 1 or above the times, or not as many as the batch."""
-    batch, times = (input.shape[i] for i in ((0, 1) if batch_first else (1, 0)))
     rows, sizes, order = _aten.packing_of(
-        _integers(lengths), batch, times, batch_first, enforce_sorted
+        _integers(lengths), input.shape[:2], batch_first, enforce_sorted
     )
     data = _selected(input.flatten(0, 1), rows)
     batch_sizes = functions["tensor"](sizes, device="cpu")
-    if enforce_sorted:
-        return PackedSequence(data, batch_sizes)
-    return PackedSequence(data, batch_sizes, functions["tensor"](order, device=data.device))
+    return PackedSequence(data, batch_sizes, _order(order, data.device))
 
 
 def pad_packed_sequence(
@@ -117,10 +123,9 @@ def pad_packed_sequence(
 ) -> tuple[Any, Any]:  # fmt: skip
     """(padded, lengths): the sequences as (times, batch, ...), or (batch, times, ...) with
     batch_first, and how long each is. ValueError where total_length is less than the longest."""
-    unsorted = sequence.unsorted_indices
     rows, lengths, times = _aten.unpacking_of(
-        _integers(sequence.batch_sizes), None if unsorted is None else _integers(unsorted),
-        batch_first, total_length,
+        _integers(sequence.batch_sizes), _integers(sequence.unsorted_indices), batch_first,
+        total_length,
     )  # fmt: skip
     data = sequence.data
     # One more row, which padding is taken from.

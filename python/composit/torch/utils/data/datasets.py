@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import composit._core as _core
 from composit._core import not_implemented, value_error, with_location
 from composit.torch import calling
 from composit.torch.functions.random import default_generator
@@ -127,19 +127,7 @@ class Subset(Dataset[Any]):
 
 def random_split(dataset: Any, lengths: Sequence[Any], generator: Any = None) -> list[Subset]:
     """Parts of a dataset, drawn without overlap; lengths are counts, or fractions of 1."""
-    sizes = list(lengths)
-    if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
-        if any(not 0 <= part <= 1 for part in sizes):
-            raise value_error(f"random_split: the fractions {sizes} are not in [0, 1].")
-        counts = [math.floor(len(dataset) * part) for part in sizes]
-        for i in range(len(dataset) - sum(counts)):
-            counts[i % len(counts)] += 1
-        sizes = counts
-    if sum(sizes) != len(dataset):
-        raise value_error(
-            "Sum of input lengths does not equal the length of the input dataset! "
-            f"({sum(sizes)} and {len(dataset)})"
-        )
+    sizes = _core.aten.split_counts(len(dataset), list(lengths))
     order = permutation(sum(sizes), generator)
     ends = itertools.accumulate(sizes)
     return [Subset(dataset, order[end - size : end]) for end, size in zip(ends, sizes)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
-from composit._core import runtime_error, value_error
+import composit._core as _core
+from composit._core import runtime_error
 from composit.torch.calling import functions
 from composit.torch.functions.random import Generator
 from composit.torch.utils.data.samplers import Sampler
@@ -25,29 +25,17 @@ class DistributedSampler(Sampler):
                 "DistributedSampler: processes that train together are not built. num_replicas "
                 "and rank are required."
             )
-        if rank >= num_replicas or rank < 0:
-            raise value_error(f"Invalid rank {rank}, rank should be in the interval "
-                              f"[0, {num_replicas - 1}]")  # fmt: skip
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.epoch, self.shuffle, self.seed, self.drop_last = 0, shuffle, seed, drop_last
-        count = len(dataset)
-        if drop_last and count % num_replicas:
-            count -= num_replicas
-        self.num_samples = math.ceil(count / num_replicas)
+        self.num_samples = _core.aten.replica_share(len(dataset), num_replicas, rank, drop_last)
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self) -> Iterator[int]:
-        count = len(self.dataset)
+        order = list(range(len(self.dataset)))
         if self.shuffle:
             drawn = Generator().manual_seed(self.seed + self.epoch)
-            order = functions["randperm"](count, generator=drawn).tolist()
-        else:
-            order = list(range(count))
-        if self.drop_last:
-            order = order[: self.total_size]
-        while len(order) < self.total_size:
-            order += order[: self.total_size - len(order)]
-        return iter(order[self.rank : self.total_size : self.num_replicas])
+            order = functions["randperm"](len(order), generator=drawn).tolist()
+        return iter(_core.aten.replica_places(order, self.num_replicas, self.rank, self.drop_last))
 
     def __len__(self) -> int:
         return self.num_samples

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import runtime_error, value_error
+import composit._core as _core
+from composit._core import runtime_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase
 from composit.torch.utils.data.collating import default_collate, default_convert
@@ -201,6 +202,19 @@ class _Workers:
                 process.join()
 
 
+def _collate_for(is_batched: bool) -> Any:
+    return default_collate if is_batched else default_convert
+
+
+def _sampler(given: Any, dataset: Any, shuffle: Any, generator: Any) -> Any:
+    """The sampler that is given, or one that suits the dataset."""
+    if given is not None:
+        return given
+    if isinstance(dataset, IterableDataset):
+        return itertools.repeat(None)
+    return RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+
+
 class DataLoader:
     """Batches of a dataset: shuffled or by a sampler, collated, read by worker processes where
     num_workers is not 0. Workers are processes that begin anew: dataset and functions are sent to
@@ -215,27 +229,24 @@ class DataLoader:
         persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
         is_iterable = isinstance(dataset, IterableDataset)
-        _check(num_workers, timeout, sampler, batch_sampler, shuffle, batch_size, drop_last,
-               prefetch_factor, is_iterable)  # fmt: skip
+        _core.aten.check_loader(
+            num_workers, timeout, sampler is not None, batch_sampler is not None, shuffle,
+            batch_size, drop_last, prefetch_factor is not None, is_iterable,
+        )  # fmt: skip
         self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
         self.worker_init_fn, self.generator = worker_init_fn, generator
         self.prefetch_factor, self.drop_last = prefetch_factor, drop_last
         self.multiprocessing_context = multiprocessing_context
         self.pin_memory, self.persistent_workers = pin_memory, persistent_workers
-        if sampler is None:
-            if is_iterable:
-                sampler = itertools.repeat(None)
-            elif shuffle:
-                sampler = RandomSampler(dataset, generator=generator)
-            else:
-                sampler = SequentialSampler(dataset)
-        if batch_sampler is not None:
-            batch_size = None
-        elif batch_size is not None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last and not is_iterable)
-        self.batch_size, self.sampler, self.batch_sampler = batch_size, sampler, batch_sampler
-        self._is_batched = batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if self._is_batched else default_convert)
+        self.sampler = _sampler(sampler, dataset, shuffle, generator)
+        self.batch_sampler, self.batch_size = batch_sampler, None
+        if batch_sampler is None and batch_size is not None:
+            self.batch_size = batch_size
+            self.batch_sampler = BatchSampler(
+                self.sampler, batch_size, drop_last and not is_iterable
+            )
+        self._is_batched = self.batch_sampler is not None
+        self.collate_fn = collate_fn or _collate_for(self._is_batched)
 
     @property
     def _index_sampler(self) -> Any:
@@ -257,38 +268,5 @@ class DataLoader:
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
             count = len(self.dataset)  # type: ignore[arg-type]
-            if self.batch_size is None:
-                return count
-            full = count // self.batch_size
-            return full if self.drop_last else -(-count // self.batch_size)
+            return _core.aten.batch_count(count, self.batch_size, self.drop_last)
         return len(self._index_sampler)
-
-
-def _check(
-    num_workers: int, timeout: float, sampler: Any, batch_sampler: Any, shuffle: Any,
-    batch_size: Any, drop_last: bool, prefetch_factor: Any, is_iterable: bool,
-) -> None:  # fmt: skip
-    """ValueError for options that exclude each other, as torch says."""
-    text = ""
-    if num_workers < 0:
-        text = "num_workers option should be non-negative; use num_workers=0 to disable multipro"
-        text += "cessing."
-    elif timeout < 0:
-        text = "timeout option should be non-negative"
-    elif num_workers == 0 and prefetch_factor is not None:
-        text = "prefetch_factor option could only be specified in multiprocessing."
-    elif is_iterable and shuffle:
-        text = "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
-        text += f"shuffle={shuffle}"
-    elif is_iterable and (sampler is not None or batch_sampler is not None):
-        text = "DataLoader with IterableDataset: expected unspecified sampler option."
-    elif sampler is not None and shuffle:
-        text = "sampler option is mutually exclusive with shuffle"
-    elif batch_sampler is not None and (batch_size != 1 or shuffle or sampler or drop_last):
-        text = "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
-        text += "drop_last"
-    elif batch_sampler is None and batch_size is None and drop_last:
-        text = "batch_size=None option disables auto-batching and is mutually exclusive with "
-        text += "drop_last"
-    if text:
-        raise value_error(text)

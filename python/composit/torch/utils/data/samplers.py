@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import composit._core as _core
 from composit._core import not_implemented, value_error
 from composit.torch import calling
 from composit.torch.utils.data.datasets import permutation
@@ -131,4 +132,4 @@ class BatchSampler(Sampler[list[int]]):
 
     def __len__(self) -> int:
         count = len(self.sampler)  # type: ignore[arg-type]
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+        return _core.aten.batch_count(count, self.batch_size, self.drop_last)
