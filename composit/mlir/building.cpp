@@ -296,7 +296,11 @@ Axes Site::numbers_of(const Tensor& operand, size_t count, std::string_view what
                         "computed of them, are required.");
     const ir::Array known = execute::evaluate_and_keep({ops::astype(operand, ir::DType::int64)})[0];
     const auto* const numbers = known.data_as<int64_t>();
-    return Axes(numbers, numbers + known.size());
+    const Axes made(numbers, numbers + known.size());
+    for (const int64_t number : made)
+        check(number >= -most_length && number <= most_length, what, " have the number ", number,
+              ". Numbers of at most ", most_length, " are required.");
+    return made;
 }
 
 const syntax::Region& Site::region(size_t i) const {

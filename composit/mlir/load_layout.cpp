@@ -4,6 +4,7 @@
 #include "composit/mlir/building.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace composit::mlir {
 namespace {
@@ -93,6 +94,8 @@ Tensors padded_by(const Site& site, const Axes& low, const Axes& high, const Axe
         const __int128 length =
             static_cast<__int128>(x.shape()[d]) + low[d] + high[d] +
             static_cast<__int128>(std::max<int64_t>(0, x.shape()[d] - 1)) * interior[d];
+        site.check(length >= 0 && length <= std::numeric_limits<int64_t>::max(), "axis ", d, " of ",
+                   x.type(), " is padded to a length that is none. At least 0 is required.");
         site.check(shape.size() == rank && syntax::fits({shape[d]}, {static_cast<int64_t>(length)}),
                    "axis ", d, " of ", x.type(), " is padded to another length than that of ",
                    type_text(site.result()), ". Equal lengths are required.");
@@ -140,6 +143,13 @@ ValueType type_of_lengths(const Site& site, const Tensor& lengths) {
                    syntax::fits(type.shape, made),
                "its lengths are ", made, ", and ", type_text(type),
                " is written. Lengths that fit are required.");
+    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 64;  // of bytes, as written ones
+    int64_t count = 1;
+    for (const int64_t length : made) {
+        site.check<OverflowError>(length == 0 || count <= most / length, "its lengths are ", made,
+                                  ". At most ", most, " elements are required.");
+        count *= std::max<int64_t>(1, length);
+    }
     type.shape = made;
     return type;
 }

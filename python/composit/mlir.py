@@ -115,7 +115,10 @@ class Function:
                     f"mlir: input {each.name!r} of {self.name} is {each.description}. Fixed "
                     "lengths, or examples, are required."
                 )
-        return [_core.input(each.name, each.dtype, each.shape) for each in self.inputs]
+        shapes = [[n for n in each.shape if n is not None] for each in self.inputs]
+        return [
+            _core.input(each.name, each.dtype, shape) for each, shape in zip(self.inputs, shapes)
+        ]
 
     def _infos(self, values_of: Any) -> tuple[ValueInfo, ...]:
         return tuple(

@@ -60,7 +60,7 @@ class TracedEstimator:
         self.__name__ = self.name
         model = _converted(estimator, example)
         self._model: Any = load(model)
-        # The model's bytes in ONNX's format, as skl2onnx wrote them.
+        # The model's bytes in ONNX's format, as skl2onnx wrote them for inputs like the example.
         self.onnx: bytes = model.SerializeToString()
         # The names of classes that are texts, by the number that predictions have for each.
         self.classes: np.ndarray | None = None
@@ -209,9 +209,7 @@ class TracedEstimator:
         except NotImplementedError:
             return  # skl2onnx converts some from float32 alone
         narrow, self._model, self._outside = self._model, load(wide), "float32"
-        if self._apart(own, example) < apart:
-            self.onnx = wide.SerializeToString()
-        else:
+        if self._apart(own, example) >= apart:
             self._model, self._outside = narrow, None
 
     def _apart(self, own: dict[str, Any], example: Any) -> float:

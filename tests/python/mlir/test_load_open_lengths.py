@@ -119,3 +119,34 @@ def test_errors():
         mlir.load("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n %0 = stablehlo.reshape "
                   "%x : (tensor<?xf32>) -> tensor<?xf32>\n return %0 : tensor<?xf32>\n}")(
             np.ones(2, "float32"))  # fmt: skip
+
+
+def test_lengths_of_strangers():
+    """Lengths that a text computes are checked as written ones are."""
+    text = (
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?x?xf32> {{\n"
+        "  %n = stablehlo.constant dense<{}> : tensor<2xi64>\n  %y = stablehlo.{} "
+        "\n  return %y : tensor<?x?xf32>\n}}\n"
+    )
+    spread = (
+        "dynamic_broadcast_in_dim %x, %n, dims = [1] : (tensor<?xf32>, tensor<2xi64>) -> "
+        "tensor<?x?xf32>"
+    )
+    x = np.ones(1, "float32")
+    assert mlir.load(text.format("[2, 3]", spread))(x).shape == (2, 3)
+    for lengths, error, words in (
+        ("[-1, 3]", ValueError, "its lengths are"),
+        ("[1099511627776, 1099511627776]", OverflowError, "elements are required"),
+        ("[9223372036854775807, 1]", ValueError, "have the number"),
+    ):
+        with pytest.raises(error, match=words):
+            mlir.load(text.format(lengths, spread))(x)
+    pad = (
+        "func.func @main(%x: tensor<?xf32>, %f: tensor<f32>) -> tensor<?xf32> {\n %y = "
+        "stablehlo.pad %x, %f, low = [-3], high = [0], interior = [0] : (tensor<?xf32>, "
+        "tensor<f32>) -> tensor<?xf32>\n return %y : tensor<?xf32>\n}"
+    )
+    with pytest.raises(ValueError, match="padded to a length that is none"):
+        mlir.load(pad)(x, np.float32(0))
+    with pytest.raises(ValueError, match=r"end in 'f'"):
+        mlir.load("func.func @main(%x: tensor<?f32>) -> tensor<f32> {\n return %x : tensor<f32>\n}")
