@@ -355,8 +355,8 @@ class CompiledFunction:
         """Writes the program as C++ with no dependencies into the folder `path`, as
         composit.export does. Each of `signatures` is a tuple of example arguments; none: the latest
         specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
-        `workspace`: its memory is an argument; `strict`: as checkers of rules such as MISRA's want
-        it. `texts`: tables of texts that the header has too."""
+        `workspace`: its memory is an argument; `strict`: for checkers of rules such as MISRA's.
+        `texts`: tables of texts that the header has too."""
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
@@ -396,7 +396,7 @@ def export_cores(
     raise value_error(
         f"export: style={style!r} with language={language!r}, workspace={workspace!r}"
         f"{', strict=True' if strict else ''}{' and a main_text' if main_text else ''} does not "
-        "exist. style='fast' (C++), or style='plain' with language='cpp' or 'c' and no main_text, is required."
+        "exist. style='fast' (C++), or style='plain' ('cpp' or 'c') without main_text, is required."
     )
 
 
