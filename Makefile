@@ -43,7 +43,7 @@ apt-demo:
 	@tools/apt.sh $(DEMO_PACKAGES)
 
 apt:
-	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev ocl-icd-libopencl1 pocl-opencl-icd \
+	@tools/apt.sh $(DEMO_PACKAGES) clang cppcheck libgtest-dev ocl-icd-libopencl1 pocl-opencl-icd \
 	    $(CROSS_PACKAGES)
 
 apt-bench: apt

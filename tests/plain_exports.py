@@ -46,16 +46,18 @@ def main_of(name, function, language, inputs, outputs):
     return "".join(lines)
 
 
-def export(compiled, folder, language, name):
+def export(compiled, folder, language, name, strict=False):
     """The header and the source of a plain export."""
-    files = composit.export(folder, name, [compiled], style="plain", language=language)
+    files = composit.export(
+        folder, name, [compiled], style="plain", language=language, strict=strict
+    )
     header, source = folder / files[0], folder / files[1]
     assert [header.suffix, source.suffix] == ([".h", ".c"] if language == "c" else [".hpp", ".cpp"])
     return header, source
 
 
-def build(folder, name, function, language, compiler, inputs, outputs, flags=("-O2",)):
-    """A program of the export in the folder, compiled without a warning."""
+def build(folder, name, function, language, compiler, inputs, outputs, flags=("-O2",), more=()):
+    """A program of the export in the folder, compiled without a warning, also of those `more`."""
     source = f"{name}.{language}"
     can_fault = f"int {function}(" in (folder / source).read_text()
     main = main_of(name, function, language, inputs, outputs)
@@ -64,7 +66,7 @@ def build(folder, name, function, language, compiler, inputs, outputs, flags=("-
     out = folder / f"run_{compiler}".replace("+", "x")
     object_file = folder / "plain.o"
     common = [compiler, STANDARD[language], *flags]
-    subprocess.run([*common, *WARNINGS, "-ffreestanding", "-c", source, "-o", object_file],
+    subprocess.run([*common, *WARNINGS, *more, "-ffreestanding", "-c", source, "-o", object_file],
                    cwd=folder, check=True, timeout=100)  # fmt: skip
     subprocess.run([*common, f"main.{language}", object_file, "-o", out], cwd=folder, check=True)
     return out
@@ -99,13 +101,13 @@ def same_bits(one, other):
     )
 
 
-def check(function, arguments, folder, language, compiler, flags=("-O2",), emulator=()):
+def check(function, arguments, folder, language, compiler, flags=("-O2",), emulator=(), more=None):
     """Exports, builds and runs, and compares the results with the interpreter's. Returns the text
-    of the source."""
+    of the source. With `more` warnings the export is strict."""
     compiled = composit.compile(function, *arguments, name="run", backend="interpreter")
     expected, inputs = leaves(compiled(*arguments)), leaves(list(arguments))
-    _, source = export(compiled, folder, language, "model")
-    program = build(folder, "model", "run", language, compiler, inputs, expected, flags)
+    _, source = export(compiled, folder, language, "model", strict=more is not None)
+    program = build(folder, "model", "run", language, compiler, inputs, expected, flags, more or ())
     status, found = run(program, folder, inputs, expected, emulator)
     assert status == 0, status
     for i, (one, other) in enumerate(zip(found, expected)):

@@ -166,7 +166,7 @@ CASES: dict[str, Case] = {
 }
 
 # What skl2onnx does not convert from float64.
-ONLY_FLOAT32 = ("RidgeClassifier", "LinearSVC", "GaussianMixture", "IsolationForest, 10 trees",
+ONLY_FLOAT32 = ("RidgeClassifier", "LinearSVC", "IsolationForest, 10 trees",
                 "CalibratedClassifierCV")  # fmt: skip
 
 

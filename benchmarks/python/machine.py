@@ -10,7 +10,8 @@ from pathlib import Path
 
 from measure import ROOT
 
-PACKAGES = ("numpy", "scipy", "torch", "jax", "onnxruntime", "onnx", "onnxscript", "transformers")
+PACKAGES = ("numpy", "scipy", "torch", "jax", "onnxruntime", "onnx", "onnxscript", "transformers",
+            "emx-onnx-cgen")  # fmt: skip
 
 
 def machine() -> dict[str, str]:

@@ -2,6 +2,7 @@
 #include "composit/mlir/building.h"
 
 #include "composit/base/errors_as.h"
+#include "composit/execute/execute.h"
 
 #include <algorithm>
 
@@ -73,9 +74,19 @@ const LoadRules& load_rules() {
         add_product_loads(made);
         add_control_loads(made);
         add_call_loads(made);
+        add_random_loads(made);
         return made;
     }();
     return all;
+}
+
+bool syntax::is_open(const Shape& written) {
+    return std::find(written.begin(), written.end(), open_length) != written.end();
+}
+
+bool syntax::fits(const Shape& written, const Shape& made) {
+    return std::ranges::equal(written, made,
+                              [](int64_t a, int64_t b) { return a == open_length || a == b; });
 }
 
 bool is_loaded(std::string_view operation) { return load_rules().contains(operation); }
@@ -126,8 +137,8 @@ Tensors Building::run(const syntax::Region& region, const Tensors& arguments) {
             user_check(next < arguments.size(), "a region takes more than ", arguments.size(),
                        " arguments, which are given. As many are required.");
             const Tensor& x = arguments[next++];
-            user_check(x.dtype() == type.dtype && x.shape() == type.shape, "a region takes ",
-                       type_text(type), " where ", x.type(),
+            user_check(x.dtype() == type.dtype && syntax::fits(type.shape, x.shape()),
+                       "a region takes ", type_text(type), " where ", x.type(),
                        " is given. Equal types are required.");
             value.push_back(x);
         }
@@ -164,9 +175,10 @@ Tensors Building::made_by(const syntax::Operation& operation, const Tensors& ope
         user_check(made.size() == types.size(), "it gives ", made.size(), " results, and types of ",
                    types.size(), " are written. As many are required.");
         for (size_t i = 0; i < made.size(); ++i)
-            user_check(made[i].dtype() == types[i].dtype && made[i].shape() == types[i].shape,
-                       "it gives ", type_text(ValueType{made[i].dtype(), made[i].shape()}),
-                       ", and ", type_text(types[i]), " is written. Equal types are required.");
+            user_check(
+                made[i].dtype() == types[i].dtype && syntax::fits(types[i].shape, made[i].shape()),
+                "it gives ", type_text(ValueType{made[i].dtype(), made[i].shape()}), ", and ",
+                type_text(types[i]), " is written. Equal types are required.");
         return made;
     } catch (const Error& error) {
         if (std::string_view(error.what()).starts_with("mlir.load: ")) throw;
@@ -188,9 +200,19 @@ void Site::check_operands(size_t count) const {
 }
 
 const ValueType& Site::result(size_t i) const {
+    if (i == 0 && result_) return *result_;
     check(i < operation.results.size() && operation.results[i].kind == syntax::Type::Kind::tensor,
           "result ", i, " is no tensor, which is required.");
     return operation.results[i].tensor;
+}
+
+const ValueType& Site::fixed_result(size_t i) const {
+    const ValueType& type = result(i);
+    check<NotSupported>(!syntax::is_open(type.shape), "result ", i, " is written as ",
+                        type_text(type),
+                        ". Lengths that are known are required, or an operation that computes "
+                        "them, as stablehlo.dynamic_broadcast_in_dim.");
+    return type;
 }
 
 const syntax::Attribute* Site::find(Names names) const {
@@ -263,6 +285,22 @@ const Axes& Site::checked_numbers(const Axes& numbers, size_t count, int64_t lea
         check(number >= least, what, " has the number ", number, ". At least ", least,
               " is required.");
     return numbers;
+}
+
+Axes Site::numbers_of(const Tensor& operand, size_t count, std::string_view what) const {
+    check<TypeError>(
+        ir::is_integer(operand.dtype()) && operand.shape() == Shape{static_cast<int64_t>(count)},
+        what, " are ", operand.type(), ". An integer for each of ", count, " axes is required.");
+    check<NotSupported>(!operand.node().is_open(), what,
+                        " depend on the values of an input. Lengths of inputs, and what is "
+                        "computed of them, are required.");
+    const ir::Array known = execute::evaluate_and_keep({ops::astype(operand, ir::DType::int64)})[0];
+    const auto* const numbers = known.data_as<int64_t>();
+    const Axes made(numbers, numbers + known.size());
+    for (const int64_t number : made)
+        check(number >= -most_length && number <= most_length, what, " have the number ", number,
+              ". Numbers of at most ", most_length, " are required.");
+    return made;
 }
 
 const syntax::Region& Site::region(size_t i) const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -69,8 +70,10 @@ class Site {
   public:
     using Names = std::initializer_list<std::string_view>;
 
-    Site(Building& building, const syntax::Operation& operation, const Tensors& operands)
-        : building(building), operation(operation), x(operands) {}
+    // `result`: the type of the first one, where what is written leaves lengths open.
+    Site(Building& building, const syntax::Operation& operation, const Tensors& operands,
+         std::optional<ValueType> result = {})
+        : building(building), operation(operation), x(operands), result_(std::move(result)) {}
     Site(const Site&) = delete;
     Site& operator=(const Site&) = delete;
 
@@ -87,8 +90,10 @@ class Site {
         user_check<E>(condition, parts...);
     }
     void check_operands(size_t count) const;
-    // The type of a result that is a tensor.
+    // The type of a result that is a tensor; its lengths may be open. One without such lengths:
+    // NotSupported where there are some.
     [[nodiscard]] const ValueType& result(size_t i = 0) const;
+    [[nodiscard]] const ValueType& fixed_result(size_t i = 0) const;
 
     // ----- attributes, under the first of the names that there is; ValueError where one is missing
     // or of another kind
@@ -110,11 +115,18 @@ class Site {
     const Axes& checked_numbers(const Axes& numbers, size_t count, int64_t least,
                                 std::string_view what) const;
 
+    // The numbers of an operand, `count` integers in a row: lengths of inputs, and what is computed
+    // of them. NotSupported where they depend on an input's values.
+    [[nodiscard]] Axes numbers_of(const Tensor& operand, size_t count, std::string_view what) const;
+
     // ----- regions
     [[nodiscard]] const syntax::Region& region(size_t i) const;
     Tensors run(size_t i, const Tensors& arguments) const {
         return building.run(region(i), arguments);
     }
+
+  private:
+    std::optional<ValueType> result_;
 };
 [[nodiscard]] Axes integers_of(const syntax::Attribute& attribute, std::string_view name);
 
@@ -133,5 +145,6 @@ void add_window_loads(LoadRules& rules);
 void add_product_loads(LoadRules& rules);
 void add_control_loads(LoadRules& rules);
 void add_call_loads(LoadRules& rules);
+void add_random_loads(LoadRules& rules);
 
 }  // namespace composit::mlir

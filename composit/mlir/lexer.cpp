@@ -199,11 +199,14 @@ Shape Lexer::take_lengths() {
     skip_blanks();
     const Place place = here();
     while (ascii::is_digit(at(at_)) || at(at_) == '?') {
-        if (at(at_) == '?')
-            fail_at<NotSupported>(here(),
-                                  "a tensor has a length that is not known. Fixed lengths "
-                                  "are required: jax.export with arguments of fixed shapes "
-                                  "writes them.");
+        if (at(at_) == '?') {
+            if (at(at_ + 1) != 'x')
+                fail_at(place, "the lengths of a tensor end in ", shown(text_.substr(at_ + 1, 1)),
+                        ". Lengths with an x behind each are required, as in tensor<?x3xf32>.");
+            at_ += 2;
+            shape.push_back(open_length);
+            continue;
+        }
         int64_t length = 0;
         const char* const begin = text_.data() + at_;
         const auto read = std::from_chars(begin, text_.data() + text_.size(), length);

@@ -1,5 +1,6 @@
 // custom_call: functions that JAX's programs call by name; what devices share.
 #include "composit/aten/linalg.h"
+#include "composit/execute/execute.h"
 #include "composit/jax/primitives.h"
 #include "composit/jax/rules.h"
 #include "composit/mlir/building.h"
@@ -46,7 +47,7 @@ Tensor wide(const Tensor& x) {
 }
 
 // What LAPACK says of errors: none, as composit's are exceptions.
-Tensor no_error(const Site& site, size_t result) { return zeros(site.result(result)); }
+Tensor no_error(const Site& site, size_t result) { return zeros(site.fixed_result(result)); }
 
 Tensors potrf(const Site& site) {
     check_matrices(site, 1);
@@ -89,8 +90,8 @@ Tensors gesdd(const Site& site) {
     const bool has_vectors = mode != 'N';
     const Tensors made =
         jax::apply("svd", site.x, {{"compute_uv", has_vectors}, {"full_matrices", mode == 'A'}});
-    return {site.x[0], made[0], has_vectors ? made[1] : zeros(site.result(2)),
-            has_vectors ? made[2] : zeros(site.result(3)), no_error(site, 4)};
+    return {site.x[0], made[0], has_vectors ? made[1] : zeros(site.fixed_result(2)),
+            has_vectors ? made[2] : zeros(site.fixed_result(3)), no_error(site, 4)};
 }
 
 // R, and below its diagonal the vectors of reflections, through which no gradient goes: what is
@@ -129,6 +130,17 @@ Tensors orgqr(const Site& site) {
 // What has no meaning on one device: the operands as they are.
 Tensors as_it_is(const Site& site) { return site.x; }
 
+// What JAX writes of lengths that are left open: a condition that a call's must meet.
+Tensors asserted(const Site& site) {
+    site.check(!site.x.empty() && site.x[0].dtype() == DType::boolean && site.x[0].rank() == 0,
+               "it has no bool first, which is required.");
+    if (site.x[0].node().is_open()) return {};
+    const ir::Array known = execute::evaluate_and_keep({site.x[0]})[0];
+    site.check(*known.data_as<bool>(), "the lengths of inputs do not fit: ",
+               site.word_or({"error_message"}, "the text does not say why"));
+    return {};
+}
+
 LoadRule primitive(std::string_view name) {
     return [name](const Site& site) {
         site.check(!site.x.empty(), "it has no operands. One or more are required.");
@@ -142,6 +154,7 @@ const std::map<std::string, LoadRule>& functions() {
         for (const char* name : {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
                                  "LayoutConstraint", "annotate_device_placement"})
             made[name] = as_it_is;
+        made["shape_assertion"] = asserted;
         constexpr struct {
             const char *name, *of;
         } elementwise[] = {
@@ -186,12 +199,6 @@ Tensors called_by_name(const Site& site) {
 void add_call_loads(LoadRules& rules) {
     rules["stablehlo.custom_call"] = called_by_name;
     rules["sdy.sharding_constraint"] = as_it_is;
-    for (const char* name : {"stablehlo.rng_bit_generator", "stablehlo.rng"})
-        rules[name] = [](const Site&) -> Tensors {
-            fail<NotSupported>(
-                "its numbers are others on each device. A generator that is written "
-                "out is required, as jax.random.key(seed, impl=\"threefry2x32\").");
-        };
 }
 
 }  // namespace composit::mlir

@@ -115,7 +115,10 @@ Tensors applied(const Site& site, std::string_view primitive) {
 // The axes of the operand with fewer ones are
 // those of the result that broadcast_dimensions says, else its last ones.
 Tensor spread(const Site& site, const Tensor& x) {
-    const Shape& shape = site.result().shape;
+    const bool is_open = syntax::is_open(site.result().shape);
+    const Shape shape =
+        is_open ? ops::broadcast_shapes("broadcast", {site.x[0].shape(), site.x[1].shape()})
+                : site.result().shape;
     const auto rank = static_cast<int64_t>(shape.size());
     site.check(x.rank() <= rank, "an operand is ", x.type(), ", the result ",
                type_text(site.result()), ". At most as many axes are required.");

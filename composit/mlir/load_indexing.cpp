@@ -73,7 +73,8 @@ Tensor with_vector_last(const Tensor& indices, Dimensions& d) {
 }
 
 Tensors gathered(const Site& site) {
-    site.check_operands(2);
+    const bool has_lengths = site.name() == "dynamic_gather";
+    site.check_operands(has_lengths ? 3 : 2);
     const Tensor &x = site.x[0], &indices = site.x[1];
     const syntax::Attribute& numbers = site.attribute({"dimension_numbers"});
     const auto part = [&](std::string_view name) { return site.part(numbers, name); };
@@ -83,7 +84,9 @@ Tensors gathered(const Site& site) {
     d.vector = vector.empty() ? 0 : vector[0];
     const Shape& shape = site.result().shape;
     check_dimensions(site, d, x, indices, static_cast<int64_t>(shape.size()));
-    const Axes sizes = site.integers({"slice_sizes"});
+    const Axes sizes = has_lengths
+                           ? site.numbers_of(site.x[2], x.shape().size(), "lengths of windows")
+                           : site.integers({"slice_sizes"});
     site.checked_numbers(sizes, x.shape().size(), 0, "slice_sizes");
     for (size_t axis = 0; axis < sizes.size(); ++axis) {
         const auto at = static_cast<int64_t>(axis);
@@ -272,6 +275,7 @@ Tensors written_at(const Site& site) {
 
 void add_indexing_loads(LoadRules& rules) {
     rules["stablehlo.gather"] = gathered;
+    rules["stablehlo.dynamic_gather"] = gathered;
     rules["stablehlo.scatter"] = scattered;
     rules["stablehlo.dynamic_slice"] = [](const Site& site) {
         check_starts(site, 1);

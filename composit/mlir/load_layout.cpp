@@ -4,6 +4,7 @@
 #include "composit/mlir/building.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace composit::mlir {
 namespace {
@@ -11,13 +12,13 @@ namespace {
 Tensors constant_value(const Site& site) {
     const ir::Array& value = site.building.constant(site.operation);
     const Tensor made = ir::constant(value);
-    const Shape& shape = site.result().shape;
+    const Shape& shape = site.fixed_result().shape;
     return {value.shape() == shape ? made : ops::full(shape, made)};
 }
 
 Tensors broadcast_in_dim(const Site& site, const Axes& axes) {
     const Tensor& x = site.x[0];
-    const Shape& shape = site.result().shape;
+    const Shape& shape = site.fixed_result().shape;
     site.check(axes.size() == x.shape().size(), "dims are ", axes, " of ", x.type(),
                ". An axis of the result for each of the operand is required.");
     site.checked_axes(axes, static_cast<int64_t>(shape.size()), "dims");
@@ -40,7 +41,7 @@ Tensors broadcast_in_dim(const Site& site, const Axes& axes) {
 
 Tensors reshaped(const Site& site) {
     const Tensor& x = site.x[0];
-    const Shape& shape = site.result().shape;
+    const Shape& shape = site.fixed_result().shape;
     site.check(x.size() == ir::element_count(shape), "the operand is ", x.type(), ", the result ",
                type_text(site.result()), ". As many elements are required.");
     return jax::apply("reshape", {x}, {{"new_sizes", shape}});
@@ -76,13 +77,9 @@ Tensors sliced_by(const Site& site, const Axes& starts, const Axes& ends, const 
                       {{"start_indices", starts}, {"limit_indices", ends}, {"strides", steps}});
 }
 
-Tensors padded_around(const Site& site) {
-    site.check_operands(2);
+Tensors padded_by(const Site& site, const Axes& low, const Axes& high, const Axes& interior) {
     const Tensor &x = site.x[0], &filler = site.x[1];
     const size_t rank = x.shape().size();
-    const Axes low = site.integers({"low", "edge_padding_low"}),
-               high = site.integers({"high", "edge_padding_high"}),
-               interior = site.integers({"interior", "interior_padding"});
     for (const Axes* each : {&low, &high})
         site.check(each->size() == rank, "the padding has ", each->size(), " numbers for ",
                    x.type(), ". One for each axis is required.");
@@ -97,11 +94,20 @@ Tensors padded_around(const Site& site) {
         const __int128 length =
             static_cast<__int128>(x.shape()[d]) + low[d] + high[d] +
             static_cast<__int128>(std::max<int64_t>(0, x.shape()[d] - 1)) * interior[d];
-        site.check(shape.size() == rank && length == shape[d], "axis ", d, " of ", x.type(),
-                   " is padded to another length than that of ", type_text(site.result()),
-                   ". Equal lengths are required.");
+        site.check(length >= 0 && length <= std::numeric_limits<int64_t>::max(), "axis ", d, " of ",
+                   x.type(), " is padded to a length that is none. At least 0 is required.");
+        site.check(shape.size() == rank && syntax::fits({shape[d]}, {static_cast<int64_t>(length)}),
+                   "axis ", d, " of ", x.type(), " is padded to another length than that of ",
+                   type_text(site.result()), ". Equal lengths are required.");
     }
-    return jax::apply("pad", site.x, {{"padding_config", all}});
+    return jax::apply("pad", {x, filler}, {{"padding_config", all}});
+}
+
+Tensors padded_around(const Site& site) {
+    site.check_operands(2);
+    return padded_by(site, site.integers({"low", "edge_padding_low"}),
+                     site.integers({"high", "edge_padding_high"}),
+                     site.integers({"interior", "interior_padding"}));
 }
 
 Tensors joined_along(const Site& site) {
@@ -120,19 +126,41 @@ Tensors joined_along(const Site& site) {
 }
 
 Tensors counted_along(const Site& site) {
-    const ValueType& type = site.result();
+    const ValueType& type = site.fixed_result();
     const int64_t axis = site.integer({"dim", "iota_dimension"});
     site.checked_axes({axis}, static_cast<int64_t>(type.shape.size()), "dim");
     return jax::apply("iota", {},
                       {{"shape", type.shape}, {"dimension", axis}, {"dtype", type.dtype}});
 }
 
-// Operations of lengths that are computed: those of the result's type are what they come to.
-LoadRule of_fixed_shape(size_t operands, const LoadRule& rule) {
+// The type of a result whose lengths are an operand: what is written, or where that is open, the
+// operand's numbers. They are known of inputs with lengths: what counts them is no placeholder.
+ValueType type_of_lengths(const Site& site, const Tensor& lengths) {
+    ValueType type = site.result();
+    if (!syntax::is_open(type.shape)) return type;
+    const Shape made = site.numbers_of(lengths, type.shape.size(), "its lengths");
+    site.check(std::ranges::all_of(made, [](int64_t length) { return length >= 0; }) &&
+                   syntax::fits(type.shape, made),
+               "its lengths are ", made, ", and ", type_text(type),
+               " is written. Lengths that fit are required.");
+    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 64;  // of bytes, as written ones
+    int64_t count = 1;
+    for (const int64_t length : made) {
+        site.check<OverflowError>(length == 0 || count <= most / length, "its lengths are ", made,
+                                  ". At most ", most, " elements are required.");
+        count *= std::max<int64_t>(1, length);
+    }
+    type.shape = made;
+    return type;
+}
+
+// Operations of lengths that are computed, by the rules of those that have them written.
+LoadRule of_lengths(size_t operands, const LoadRule& rule) {
     return [operands, rule](const Site& site) {
         site.check_operands(operands);
         const Tensors first(site.x.begin(), site.x.end() - 1);
-        const Site inner(site.building, site.operation, first);
+        const Site inner(site.building, site.operation, first,
+                         type_of_lengths(site, site.x.back()));
         return rule(inner);
     };
 }
@@ -147,7 +175,7 @@ void add_layout_loads(LoadRules& rules) {
         return broadcast_in_dim(site, site.integers({"dims", "broadcast_dimensions"}));
     };
     rules["stablehlo.broadcast_in_dim"] = spread;
-    rules["stablehlo.dynamic_broadcast_in_dim"] = of_fixed_shape(2, spread);
+    rules["stablehlo.dynamic_broadcast_in_dim"] = of_lengths(2, spread);
     rules["stablehlo.broadcast"] = [](const Site& site) {
         site.check_operands(1);
         const size_t rank = site.x[0].shape().size(), all = site.result().shape.size();
@@ -161,7 +189,7 @@ void add_layout_loads(LoadRules& rules) {
         return reshaped(site);
     };
     rules["stablehlo.reshape"] = reshape;
-    rules["stablehlo.dynamic_reshape"] = of_fixed_shape(2, reshape);
+    rules["stablehlo.dynamic_reshape"] = of_lengths(2, reshape);
     rules["stablehlo.transpose"] = transposed;
     rules["stablehlo.reverse"] = reversed_along;
     rules["stablehlo.slice"] = [](const Site& site) {
@@ -169,10 +197,24 @@ void add_layout_loads(LoadRules& rules) {
         return sliced_by(site, site.integers({"start_indices"}), site.integers({"limit_indices"}),
                          site.integers({"strides"}));
     };
+    rules["stablehlo.real_dynamic_slice"] = [](const Site& site) {
+        site.check_operands(4);
+        const size_t rank = site.x[0].shape().size();
+        return sliced_by(site, site.numbers_of(site.x[1], rank, "its starts"),
+                         site.numbers_of(site.x[2], rank, "its ends"),
+                         site.numbers_of(site.x[3], rank, "its steps"));
+    };
     rules["stablehlo.pad"] = padded_around;
+    rules["stablehlo.dynamic_pad"] = [](const Site& site) {
+        site.check_operands(5);
+        const size_t rank = site.x[0].shape().size();
+        return padded_by(site, site.numbers_of(site.x[2], rank, "numbers of padding before"),
+                         site.numbers_of(site.x[3], rank, "numbers of padding behind"),
+                         site.numbers_of(site.x[4], rank, "numbers of padding between"));
+    };
     rules["stablehlo.concatenate"] = joined_along;
     rules["stablehlo.iota"] = counted_along;
-    rules["stablehlo.dynamic_iota"] = of_fixed_shape(1, counted_along);
+    rules["stablehlo.dynamic_iota"] = of_lengths(1, counted_along);
     rules["stablehlo.get_dimension_size"] = [](const Site& site) {
         site.check_operands(1);
         const int64_t axis = site.integer({"dim", "dimension"});

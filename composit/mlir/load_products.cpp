@@ -169,7 +169,7 @@ Tensors convolution(const Site& site) {
             jax::window_count(of(x.shape(), image[d + 2]), window.image[d], window.padding[2 * d],
                               window.padding[2 * d + 1], of(w.shape(), filters[d + 2]),
                               window.filters[d], window.strides[d]);
-        site.check(count == of(shape, result[d + 2]), "there are ", count,
+        site.check(syntax::fits({of(shape, result[d + 2])}, {count}), "there are ", count,
                    " windows along spatial axis ", d, ", and the result has the length ",
                    of(shape, result[d + 2]), " there. Equal numbers are required.");
     }

@@ -38,8 +38,8 @@ struct Windowing {
             const int64_t count =
                 jax::window_count(x[d], base_dilation[d], padding[2 * d], padding[2 * d + 1],
                                   window[d], window_dilation[d], strides[d]);
-            site.check(count == counts[d], "there are ", count, " windows along axis ", d,
-                       ", and the result has the length ", counts[d],
+            site.check(syntax::fits({counts[d]}, {count}), "there are ", count,
+                       " windows along axis ", d, ", and the result has the length ", counts[d],
                        " there. Equal numbers are required.");
         }
     }

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
+#include "composit/base/text.h"
 #include "composit/mlir/building.h"
 
 #include <map>
@@ -44,6 +45,11 @@ struct LoadedModule::Content {
 namespace {
 
 constexpr size_t most_bytes = size_t{1} << 32;  // of a file
+
+// "float32[2, 4]", or with open lengths "tensor<?x4xf32>".
+std::string described(const ir::TensorType& type) {
+    return syntax::is_open(type.shape) ? type_text(ValueType{type.dtype, type.shape}) : text(type);
+}
 
 std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& types,
                                            const std::vector<std::string>& names,
@@ -132,9 +138,9 @@ Tensors LoadedModule::made(const Function& function, const Tensors& inputs) cons
         const Value& wanted = function.inputs[i];
         const ir::TensorType& given = inputs[i].type();
         user_check<TypeError>(given.dtype == wanted.type.dtype, "mlir: input '", wanted.name,
-                              "' is ", given, ". ", wanted.type, " is required.");
-        user_check(given.shape == wanted.type.shape, "mlir: input '", wanted.name, "' is ", given,
-                   ". ", wanted.type, " is required.");
+                              "' is ", given, ". ", described(wanted.type), " is required.");
+        user_check(syntax::fits(wanted.type.shape, given.shape), "mlir: input '", wanted.name,
+                   "' is ", given, ". ", described(wanted.type), " is required.");
     }
     Building building(*content_->module, content_->constants);
     const syntax::Function& syntax = *content_->module->find(function.name);
@@ -142,7 +148,7 @@ Tensors LoadedModule::made(const Function& function, const Tensors& inputs) cons
     bool fits = results.size() == function.outputs.size();
     for (size_t i = 0; fits && i < results.size(); ++i)
         fits = results[i].dtype() == function.outputs[i].type.dtype &&
-               results[i].shape() == function.outputs[i].type.shape;
+               syntax::fits(function.outputs[i].type.shape, results[i].shape());
     user_check(fits, "mlir.load: ", syntax::place_text(syntax.place), ": the function @",
                function.name,
                " returns other tensors than its type says. Equal types are "
@@ -158,8 +164,12 @@ Tensors LoadedModule::call(std::string_view name, const Tensors& inputs) const {
 
 execute::Compiled LoadedModule::compile(const execute::Options& options) const {
     Tensors placeholders;
-    for (const Value& input : main().inputs)
+    for (const Value& input : main().inputs) {
+        user_check(!syntax::is_open(input.type.shape), "mlir: input '", input.name, "' is ",
+                   described(input.type),
+                   ", whose open lengths a call decides. Fixed lengths are required here.");
         placeholders.push_back(ir::input(input.name, input.type.dtype, input.type.shape));
+    }
     return {name().empty() ? "model" : name(), placeholders, (*this)(placeholders), options};
 }
 

@@ -21,8 +21,8 @@ class LoadedModule {
   public:
     // A tensor that a function takes or gives.
     struct Value {
-        std::string name;  // an argument's as the text has it; a result's, if it says one
-        ir::TensorType type;
+        std::string name;     // an argument's as the text has it; a result's, if it says one
+        ir::TensorType type;  // -1: a length that the text leaves open ("?"), and a call decides
     };
     struct Function {
         std::string name;
@@ -52,7 +52,8 @@ class LoadedModule {
     [[nodiscard]] std::vector<ir::Tensor> call(std::string_view function,
                                                const std::vector<ir::Tensor>& inputs) const;
 
-    // A program of main, ready to be called or exported.
+    // A program of main, ready to be called or exported. ValueError where its inputs have open
+    // lengths.
     [[nodiscard]] execute::Compiled compile(const execute::Options& options = {}) const;
 
   private:

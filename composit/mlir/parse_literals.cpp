@@ -105,6 +105,9 @@ ir::Array from_bytes(const Literal& literal, const ValueType& type) {
 }  // namespace
 
 ir::Array elements_of(const Literal& literal, const ValueType& type) {
+    if (is_open(type.shape))
+        fail_at(literal.place, "a literal has the type ", type_text(type),
+                ". Lengths that are known are required.");
     const int64_t count = ir::element_count(type.shape);
     if (literal.is_hexadecimal) return from_bytes(literal, type);
     if (literal.is_empty) {

@@ -30,6 +30,9 @@ struct Type {
     bool operator==(const Type&) const = default;
 };
 [[nodiscard]] std::string type_text(const Type& type);
+// Whether lengths are open; and whether a shape has the lengths that are not.
+[[nodiscard]] bool is_open(const Shape& written);
+[[nodiscard]] bool fits(const Shape& written, const Shape& made);
 // A tuple's tensors in a row, and those of the tuples within; a token has none.
 void append_tensors(const Type& type, std::vector<ValueType>& tensors);
 [[nodiscard]] std::vector<ValueType> tensors_of(const std::vector<Type>& types);

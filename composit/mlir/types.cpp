@@ -27,7 +27,8 @@ std::string element_type_text(DType dtype) {
 
 std::string type_text(const ValueType& type) {
     std::string text = "tensor<";
-    for (const int64_t length : type.shape) text += std::to_string(length) + "x";
+    for (const int64_t length : type.shape)
+        text += (length == open_length ? "?" : std::to_string(length)) + "x";
     return text + element_type_text(type.dtype) + ">";
 }
 

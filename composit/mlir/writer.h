@@ -28,6 +28,9 @@ using ir::DType;
 using ir::Shape;
 using Axes = std::vector<int64_t>;
 
+// A length that a type of a text leaves open: "?".
+inline constexpr int64_t open_length = -1;
+
 struct ValueType {
     DType dtype = DType::float32;
     Shape shape;

@@ -100,7 +100,7 @@ void bind_export(nb::module_& module) {
     module.def(
         "export_plain",
         [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
-           const std::string& name, const std::string& language, bool workspace,
+           const std::string& name, const std::string& language, bool workspace, bool strict,
            const TextTables& texts) {
             std::vector<plain::PlainFunction> given;
             for (const execute::Compiled* function : functions) {
@@ -113,10 +113,11 @@ void bind_export(nb::module_& module) {
                     }));
             }
             return plain::export_plain(
-                given, folder, {name, plain::language_of(language), workspace, text_tables(texts)});
+                given, folder,
+                {name, plain::language_of(language), workspace, strict, text_tables(texts)});
         },
-        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a, "texts"_a = TextTables(),
-        nb::call_guard<Located>());
+        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a, "strict"_a,
+        "texts"_a = TextTables(), nb::call_guard<Located>());
     // The checksum of exported weights, and its text in C++, for main.cpp that checks its own.
     module.def("xxh64", [](const nb::bytes& content) {
         return cpp_project::checksum_of({content.c_str(), content.size()});

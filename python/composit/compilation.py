@@ -349,12 +349,14 @@ class CompiledFunction:
         style: str = "fast",
         language: str = "cpp",
         workspace: bool = False,
+        strict: bool = False,
         texts: Mapping[str, Sequence[str]] | None = None,
     ) -> list[str]:
         """Writes the program as C++ with no dependencies into the folder `path`, as
         composit.export does. Each of `signatures` is a tuple of example arguments; none: the latest
         specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
-        `workspace`: its memory is an argument. `texts`: tables of texts that the header has too."""
+        `workspace`: its memory is an argument; `strict`: for checkers of rules such as MISRA's.
+        `texts`: tables of texts that the header has too."""
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
@@ -367,7 +369,7 @@ class CompiledFunction:
         cores = [one.core for one in chosen]
         tables = [(name, [*each]) for name, each in (texts or {}).items()]
         return export_cores(
-            cores, os.fspath(path), self._name, style, language, workspace, "", tables
+            cores, os.fspath(path), self._name, style, language, workspace, strict, "", tables
         )
 
     def __repr__(self) -> str:
@@ -381,19 +383,20 @@ def export_cores(
     style: str,
     language: str,
     workspace: bool,
+    strict: bool,
     main_text: str = "",
     texts: Sequence[tuple[str, list[str]]] = (),
 ) -> list[str]:
     """Writes compiled functions in one of the two styles; ValueError for what does not go
     together."""
     if style == "plain" and not main_text:
-        return _core.export_plain(cores, path, name, language, workspace, texts)
-    if style == "fast" and language == "cpp" and not workspace:
+        return _core.export_plain(cores, path, name, language, workspace, strict, texts)
+    if style == "fast" and language == "cpp" and not workspace and not strict:
         return _core.export_cpp_project(cores, path, name, main_text, texts)
     raise value_error(
         f"export: style={style!r} with language={language!r}, workspace={workspace!r}"
-        f"{' and a main_text' if main_text else ''} does not exist. style='fast' (C++), or "
-        "style='plain' with language='cpp' or 'c' and no main_text, is required."
+        f"{', strict=True' if strict else ''}{' and a main_text' if main_text else ''} does not "
+        "exist. style='fast' (C++), or style='plain' ('cpp' or 'c') without main_text, is required."
     )
 
 

@@ -19,6 +19,7 @@ def export(
     style: str = "fast",
     language: str = "cpp",
     workspace: bool = False,
+    strict: bool = False,
     texts: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
     """Writes the functions, each in its latest specialisation and under its own name, into the
@@ -31,7 +32,9 @@ def export(
     reads as a person writes it: a function for each kernel, loops over arrays of fixed size,
     weights as constants, for one thread, with the same bits. It needs no library but what compilers
     call by themselves (memcpy, memmove, memset). Its memory is static; with workspace=True it is
-    an argument `_workspace` of each function.
+    an argument `_workspace` of each function. strict=True writes the same program as checkers of
+    rules such as MISRA's want it: braces around each body, one declaration a line, parentheses
+    where operators of different precedence meet, prototypes, an include guard.
 
     `texts` are tables that the header declares beside the functions, by name: arrays of C's
     strings, as the names of classes (C: NAME_TABLE).
@@ -43,4 +46,6 @@ def export(
     """
     cores = _core.cores_to_export(path, name, functions, CompiledFunction)
     tables = [(table, [*each]) for table, each in (texts or {}).items()]
-    return export_cores(cores, os.fspath(path), name, style, language, workspace, main_text, tables)
+    return export_cores(
+        cores, os.fspath(path), name, style, language, workspace, strict, main_text, tables
+    )

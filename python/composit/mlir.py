@@ -51,11 +51,16 @@ class ValueInfo(NamedTuple):
 
     name: str
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[int | None, ...]  # None: a length that the program leaves open
 
     @property
     def description(self) -> str:
-        return f"{self.dtype} {self.shape}"
+        return f"{self.dtype} {self.shape}".replace("None", "?")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a call decides a length."""
+        return None in self.shape
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.description}>"
@@ -65,7 +70,8 @@ class Function:
     """A function of a program that was read, called with its inputs in order or by name.
 
     A call returns what it computes, lazily: a tensor, or a tuple of them where there are several
-    outputs. Inputs are arrays or tensors of the dtypes and shapes that the program has."""
+    outputs. Inputs are arrays or tensors of the dtypes and shapes that the program has; a length
+    that it leaves open may be another one in the next call."""
 
     def __init__(self, core: Any, name: str) -> None:
         self._core = core
@@ -94,18 +100,30 @@ class Function:
 
     def compile(self, *examples: Any, **options: Any) -> Any:
         """The function compiled, as composit.compile does with these options; ready to be called
-        and exported. Examples decide nothing: the program has its shapes."""
+        and exported. Examples decide the lengths that the program leaves open, if there are some;
+        without examples the first call decides them, and each call with others makes a program."""
         compiled = compile_function(self, **options)
-        compiled.specialise(*(examples or self.placeholders()))
+        if examples or not any(each.is_open for each in self.inputs):
+            compiled.specialise(*(examples or self.placeholders()))
         return compiled
 
     def placeholders(self) -> list[LazyTensor]:
-        """A placeholder for each input."""
-        return [_core.input(each.name, each.dtype, each.shape) for each in self.inputs]
+        """A placeholder for each input; ValueError where one has an open length."""
+        for each in self.inputs:
+            if each.is_open:
+                raise value_error(
+                    f"mlir: input {each.name!r} of {self.name} is {each.description}. Fixed "
+                    "lengths, or examples, are required."
+                )
+        shapes = [[n for n in each.shape if n is not None] for each in self.inputs]
+        return [
+            _core.input(each.name, each.dtype, shape) for each, shape in zip(self.inputs, shapes)
+        ]
 
     def _infos(self, values_of: Any) -> tuple[ValueInfo, ...]:
         return tuple(
-            ValueInfo(each, str(dtype), tuple(shape)) for each, dtype, shape in values_of(self.name)
+            ValueInfo(each, str(dtype), tuple(None if n < 0 else n for n in shape))
+            for each, dtype, shape in values_of(self.name)
         )
 
     def _function_name(self) -> str:
@@ -157,7 +175,8 @@ def load(source: str | os.PathLike[str]) -> Module:
 
     ValueError, with line and column: the text is no such program. NotImplementedError: operations,
     dialects and types that composit does not read (`operations()` has the names of those that it
-    reads), and lengths that are not known."""
+    reads). Lengths that the program leaves open ("?") are those of a call's inputs; one that
+    depends on an input's values is a NotImplementedError of the call."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
         core = _core.mlir.load_text(source)
         return Module(core, core.name or "module")

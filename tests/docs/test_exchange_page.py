@@ -16,19 +16,20 @@ from composit import nn
 
 
 def written(folder):
-    """The header and the source of the page's function, run as model.py."""
+    """The header and the source of the page's function, run as model.py; and the strict source."""
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    (code,) = [
-        code for language, code in blocks if '"gate", style=' in code and language == "python"
-    ]
-    (folder / "model.py").write_text(HEAD + code, encoding="utf-8")
+    codes = [code for language, code in blocks if "gate.export(" in code and language == "python"]
+    assert len(codes) == 2
+    (folder / "model.py").write_text(HEAD + "".join(codes), encoding="utf-8")
     subprocess.run([sys.executable, "model.py"], cwd=folder, check=True)
-    return [(folder / "gate" / name).read_text() for name in ("gate.h", "gate.c")]
+    return [(folder / name).read_text() for name in ("gate/gate.h", "gate/gate.c", "strict/gate.c")]
 
 
 def test_the_plain_program(tmp_path):
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    assert [code for language, code in blocks if language == "c"] == written(tmp_path)
+    header, source, strict = written(tmp_path)
+    shown = [code for language, code in blocks if language == "c"]
+    assert shown[:2] == [header, source] and len(shown) == 3 and shown[2] in strict
 
 
 def test_the_stablehlo(tmp_path):

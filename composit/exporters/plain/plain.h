@@ -27,6 +27,10 @@ struct PlainOptions {
     // Functions take a pointer to the memory that they need between kernels as their last argument,
     // `_workspace`, in place of static memory of their own.
     bool has_workspace = false;
+    // Braces around each body, one declaration a line, parentheses where operators of different
+    // precedence meet, prototypes of static functions, an include guard: what checkers of rules
+    // such as MISRA's ask for. The program is the same one.
+    bool is_strict = false;
     // Tables beside the functions: in C++'s namespace, or in C named NAME_TABLE.
     std::vector<c_family::TextTable> texts = {};
 };

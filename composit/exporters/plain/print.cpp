@@ -11,6 +11,7 @@
 #include "composit/exporters/plain/plain.h"
 #include "composit/exporters/plain/program_text.h"
 #include "composit/exporters/plain/selfcheck.h"
+#include "composit/exporters/plain/strict_text.h"
 #include "composit/version.h"
 
 #include <algorithm>
@@ -129,6 +130,7 @@ std::string table_of_c(const ProgramText& program, const c_family::TextTable& ta
 
 std::string header_text(const ProgramText& program, bool has_selfcheck) {
     bool has_bool = false, can_fault = false, has_memory = false;
+    const std::string guard = program.name() + (is_cpp(program) ? "_hpp" : "_h");
     std::string declarations;
     int64_t bytes = 0;
     for (const FunctionPlan& plan : program.functions()) {
@@ -144,7 +146,10 @@ std::string header_text(const ProgramText& program, bool has_selfcheck) {
     }
     has_bool = c_family::has_word(declarations, "bool");
     std::string result = comment_line(text("Made by composit ", version, origin(program), "."));
-    result += "#pragma once\n";
+    if (program.options().is_strict)
+        result += text("#ifndef ", guard, "\n#define ", guard, "\n");
+    else
+        result += "#pragma once\n";
     if (has_bool && !is_cpp(program)) result += "#include <stdbool.h>\n";
     result += "#include <stdint.h>\n\n";
     if (is_cpp(program)) result += text("namespace ", program.name(), " {\n");
@@ -161,6 +166,7 @@ std::string header_text(const ProgramText& program, bool has_selfcheck) {
         result += text("// 0: this machine gives the bits of a recorded call.\n",
                        selfcheck_declaration(program), ";\n");
     if (is_cpp(program)) result += text("}  // namespace ", program.name(), "\n");
+    if (program.options().is_strict) result += "#endif\n";
     return result;
 }
 
@@ -211,7 +217,8 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     check_text_tables(options.texts, taken);
     const std::string kernels = program.kernels(), calls = program.calls(),
                       structs = program.structs(), selfcheck = selfcheck_text(program);
-    const std::string& constants = program.constants();
+    const std::string constants =
+        options.is_strict ? with_capital_suffixes(program.constants()) : program.constants();
     const std::string called = kernels + selfcheck;
     const bool has_roots = called.find("sqrt_float") != std::string::npos;
     std::string source = source_comment(program, has_roots);
@@ -235,8 +242,9 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
         source += text("#include \"", weights_name, "\"\n\n");
     else if (!constants.empty())
         source += constants + "\n";
-    source +=
-        in_lines(structs + support_text(options.language, called) + kernels + calls + selfcheck);
+    const std::string code =
+        structs + support_text(options.language, called) + kernels + calls + selfcheck;
+    source += in_lines(options.is_strict ? strict_text(options.language, code) : code);
     while (source.ends_with("\n\n")) source.pop_back();
     if (is_cpp(program)) source += text("}  // namespace ", program.name(), "\n");
     files.push_back({header_name(program), header_text(program, !selfcheck.empty())});

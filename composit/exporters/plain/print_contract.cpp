@@ -19,6 +19,7 @@ using ir::kernel::Extents;
 
 constexpr int64_t depth_of_block = 256;  // of the depth: a chain of multiply-adds
 constexpr int64_t most_sums = 64;        // of a tile
+constexpr int64_t most_of_a_row = 256;   // of a tile of one row: what is read is not read again
 constexpr int64_t most_rows = 8;         // of a tile
 
 // Everything over the loops of batch, rows and columns (`outer`), and then the depth.
@@ -139,7 +140,7 @@ class ContractPrinter {
         if (!lanes) return;
         // A vector of 32 bytes for each of eight rows; longer ones where there are fewer.
         const int64_t vector = 32 / ir::size_of(dtype_), length = loops_.outer[*lanes];
-        const int64_t room = most_sums / (rows ? tile_[0].size : 1);
+        const int64_t room = rows ? most_sums / tile_[0].size : most_of_a_row;
         const int64_t size = length <= room ? length : std::max(vector, room / vector * vector);
         tile_.push_back({*lanes, std::min(length, size), "", ""});
     }
@@ -309,6 +310,14 @@ class ContractPrinter {
     // `headers` stand the statements `body`, and then the loops `inner`.
     void print_products(std::vector<std::string> headers, std::vector<std::string> body,
                         std::vector<std::string> inner, const std::string& sum) {
+        // So few columns that they are no vector are unrolled, too: g++ keeps them in memory else.
+        std::string* const before = !body.empty()      ? &body.back()
+                                    : !inner.empty()   ? &inner.back()
+                                    : !headers.empty() ? &headers.back()
+                                                       : nullptr;
+        if (before != nullptr && !tile_.empty() && tile_.back().size < 8 &&
+            tile_.back().size % 4 != 0)
+            *before += text("\n#pragma GCC unroll ", tile_.back().size);
         std::vector<std::string> of_tile = headers_of_tile();
         std::reverse(of_tile.begin(), of_tile.end());
         if (tile_.size() == 2) of_tile[0] += text("\n#pragma GCC unroll ", tile_[0].size);

@@ -243,6 +243,21 @@ void ProgramText::place_constants(FunctionPlan& plan) {
 
 namespace {
 
+// Whether a group has a large product with a constant. g++ makes a function for just that array,
+// and keeps sums of it in memory: a third of the time is lost. `used` says that others may call it.
+bool has_large_product(const Group& group, const Program& program) {
+    constexpr int64_t large = int64_t{1} << 16;  // multiplications
+    const auto is_constant = [&](const ir::kernel::Access& access) {
+        return program.buffers[static_cast<size_t>(access.buffer)].kind == BufferKind::constant;
+    };
+    return std::any_of(group.kernels.begin(), group.kernels.end(), [&](const Kernel* kernel) {
+        const auto* c = std::get_if<ir::kernel::Contract>(&kernel->body);
+        return c != nullptr && (is_constant(c->left) || is_constant(c->right)) &&
+               ir::element_count(
+                   ir::kernel::concatenate({c->batch, c->rows, c->columns, c->depth})) >= large;
+    });
+}
+
 // "float exp[3];" as the first of a function's lines; of one element "float sum;", or the statement
 // that alone gives it its value declares it.
 void declare_local(std::vector<std::string>& lines, const Parameter& local, bool is_scalar) {
@@ -379,8 +394,10 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
         for (const Parameter& each : made.parameters)
             texts.push_back(parameter_text(options_.language, each));
         if (texts.empty() && options_.language == Language::c) texts.push_back("void");
-        made.text += c_family::signature(
-            (made.can_fault ? "static int " : "static void ") + made.name, texts);
+        const std::string start =
+            has_large_product(group, plan.program) ? "static __attribute__((used)) " : "static ";
+        made.text +=
+            c_family::signature(start + (made.can_fault ? "int " : "void ") + made.name, texts);
         for (const std::string& line : lines) made.text += line + "\n";
         made.text += made.can_fault ? "    return 0;\n}\n" : "}\n";
         kernels_.push_back(made);

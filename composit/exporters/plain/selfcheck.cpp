@@ -277,7 +277,8 @@ std::string fill_function(Language language, DType dtype) {
     const std::string type = c_family::type_name(dtype);
     const std::string number = "37 * (i % 201) % 201";
     const std::string value =
-        ir::is_floating(dtype)    ? converted(language, type, "(" + number + " - 100)") + " / 128"
+        ir::is_floating(dtype)    ? converted(language, type, "(" + number + " - 100)") +
+                                        (dtype == DType::float32 ? " / 128.0f" : " / 128.0")
         : dtype == DType::boolean ? number + " % 2 != 0"
                                   : converted(language, type, "(" + number + " % 2)");
     return text("static void ", CheckWriter::filler(dtype), "(", type,

@@ -27,11 +27,10 @@ static inline float fma_float32(float a, float b, float c) {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_f)
     return __builtin_fmaf(a, b, c);
 #else
-    // The sum is made odd unless it is exact: then its rounding to float is the only one.
     const double ab = (double)(a) * (double)(b), sum = ab + (double)(c);
-    const double rest = (ab - (sum - (sum - ab))) + ((double)(c) - (sum - ab));
-    union { double value; uint64_t bits; } y = {sum};
-    if ((rest < 0 || rest > 0) && y.bits % 2 == 0) y.bits += (rest > 0) == (sum > 0) ? 1 : ~0ull;
+    const double low = (ab - (sum - (sum - ab))) + ((double)(c) - (sum - ab));
+    union { double value; uint64_t n; } y = {sum};  // odd unless exact: then rounded once
+    if ((low < 0.0 || low > 0.0) && y.n % 2u == 0u) y.n += (low > 0.0) == (sum > 0.0) ? 1u : ~0ull;
     return (float)(y.value);
 #endif
 }
@@ -52,14 +51,14 @@ static double fma_float64(double a, double b, double c) {
     bits[2] = as_uint64(c);
     for (int i = 0; i < 3; ++i) {
         exponents[i] = (int)(bits[i] >> 52) & 2047;
-        parts[i] = (bits[i] & (one - 1)) | (exponents[i] != 0 ? one : 0);
+        parts[i] = (bits[i] & (one - 1u)) | (exponents[i] != 0 ? one : 0u);
         // Infinite or NaN; a finite product may not become infinite before an infinity is added.
         if (exponents[i] == 2047) return i == 2 ? c : a * b + c;
         if (exponents[i] == 0) exponents[i] = 1;
-        for (; parts[i] != 0 && parts[i] < one; parts[i] <<= 1) --exponents[i];
+        for (; parts[i] != 0u && parts[i] < one; parts[i] <<= 1) --exponents[i];
     }
-    if (parts[0] == 0 || parts[1] == 0) return a * b + c;
-    if (parts[2] == 0) return a * b;
+    if (parts[0] == 0u || parts[1] == 0u) return a * b + c;
+    if (parts[2] == 0u) return a * b;
     // The product times 4: two bits below it tell of what is shifted out.
     const uint64_t low_a = parts[0] & 0xffffffffu, high_a = parts[0] >> 32;
     const uint64_t low_b = parts[1] & 0xffffffffu, high_b = parts[1] >> 32;
@@ -72,30 +71,29 @@ static double fma_float64(double a, double b, double c) {
     int exponent = exponents[0] + exponents[1] - 2152;
     // The addend at the same scale.
     int shift = exponents[2] - 1075 - exponent;
-    for (; shift > 74; --shift, ++exponent) {
-        low = (low >> 1) | (high << 63) | (low & 1);
+    while (shift > 74) {
+        low = (low >> 1) | (high << 63) | (low & 1u);
         high >>= 1;
-        if (high == 0 && low <= 1) {
-            exponent += shift - 75;
-            shift = 75;
-        }
+        const int step = high == 0u && low <= 1u ? shift - 74 : 1;  // the rest is zeros
+        exponent += step;
+        shift -= step;
     }
-    uint64_t low_c = parts[2], high_c = 0;
+    uint64_t low_c = parts[2], high_c = 0u;
     if (shift >= 64) {
         high_c = low_c << (shift - 64);
-        low_c = 0;
+        low_c = 0u;
     } else if (shift > 0) {
         high_c = low_c >> (64 - shift);
         low_c <<= shift;
     } else if (shift > -64) {
-        low_c = (low_c >> -shift) | ((low_c & ((1ull << -shift) - 1)) != 0 ? 1 : 0);
+        low_c = (low_c >> -shift) | ((low_c & ((1ull << -shift) - 1u)) != 0u ? 1u : 0u);
     } else {
-        low_c = 1;
+        low_c = 1u;
     }
     uint64_t sign = (bits[0] ^ bits[1]) & top;
     if (sign == (bits[2] & top)) {
         low += low_c;
-        high += high_c + (low < low_c ? 1 : 0);
+        high += high_c + (low < low_c ? 1u : 0u);
     } else {
         if (high < high_c || (high == high_c && low < low_c)) {
             const uint64_t h = high, l = low;
@@ -105,30 +103,31 @@ static double fma_float64(double a, double b, double c) {
             low_c = l;
             sign ^= top;
         }
-        high -= high_c + (low < low_c ? 1 : 0);
+        high -= high_c + (low < low_c ? 1u : 0u);
         low -= low_c;
-        if (high == 0 && low == 0) return 0.0;
+        if (high == 0u && low == 0u) return 0.0;
     }
     // 64 bits from the first one on, and whether there are others.
     exponent += 64;
-    if (high == 0) {
+    if (high == 0u) {
         high = low;
-        low = 0;
+        low = 0u;
         exponent -= 64;
     }
-    for (; high < top; --exponent) {
+    while (high < top) {
         high = (high << 1) | (low >> 63);
         low <<= 1;
+        --exponent;
     }
-    high |= low != 0 ? 1 : 0;
+    high |= low != 0u ? 1u : 0u;
     const int biased = exponent + 63 + 1023;
     if (biased >= 2047) return as_float64(sign | (2047ull << 52));
     int dropped = biased > 0 ? 11 : 12 - biased;
     if (dropped > 66) dropped = 66;
-    for (; dropped > 63; --dropped) high = (high >> 1) | (high & 1);
+    for (; dropped > 63; --dropped) high = (high >> 1) | (high & 1u);
     uint64_t result = high >> dropped;
     const uint64_t rest = high << (64 - dropped);
-    if (rest > top || (rest == top && (result & 1) != 0)) ++result;
+    if (rest > top || (rest == top && (result & 1u) != 0u)) ++result;
     if (biased > 0) result += (uint64_t)(biased - 1) << 52;
     return as_float64(sign | result);
 #endif
@@ -150,24 +149,24 @@ static inline double sqrt_float64(double x) {
     __asm__("fsqrt %d0, %d1" : "=w"(x) : "w"(x));
     return x;
 #else
-    uint64_t bits = as_uint64(x), root = 0, rest = 0;
+    uint64_t bits = as_uint64(x), root = 0u, rest = 0u;
     int exponent = (int)(bits >> 52) - 1023;
-    if (!(x > 0) || exponent == 1024) return x < 0 ? __builtin_nan("") : x;
-    bits = (bits & ((1ull << 52) - 1)) | (exponent > -1023 ? 1ull << 52 : 0);
+    if (!(x > 0.0) || exponent == 1024) return x < 0.0 ? __builtin_nan("") : x;
+    bits = (bits & ((1ull << 52) - 1u)) | (exponent > -1023 ? 1ull << 52 : 0u);
     if (exponent == -1023) exponent = -1022;
     for (; bits < 1ull << 52; bits <<= 1) --exponent;
     if ((exponent & 1) != 0) bits <<= 1;
     exponent = (exponent - (exponent & 1)) / 2;
     // The root of bits * 2^54, of 54 bits: one more than the result has. Two bits in a step.
     for (int step = 53; step >= 0; --step) {
-        rest = (rest << 2) | ((step >= 27 ? bits >> (2 * step - 54) : 0) & 3);
+        rest = (rest << 2) | ((step >= 27 ? bits >> (2 * step - 54) : 0u) & 3u);
         root <<= 1;
-        if (rest > 2 * root) {
-            rest -= 2 * root + 1;
-            root |= 1;
+        if (rest > 2u * root) {
+            rest -= 2u * root + 1u;
+            root |= 1u;
         }
     }
-    root = (root >> 1) + (root & 1);
+    root = (root >> 1) + (root & 1u);
     return as_float64((uint64_t)(exponent + 1023) << 52) * ((double)(root) * 2.220446049250313e-16);
 #endif
 }
@@ -186,10 +185,10 @@ static inline float sqrt_float32(float x) {
     __asm__("fsqrt %s0, %s1" : "=w"(x) : "w"(x));
     return x;
 #else
-    uint32_t bits = as_uint32(x), root = 0, rest = 0;
+    uint32_t bits = as_uint32(x), root = 0u, rest = 0u;
     int exponent = (int)(bits >> 23) - 127;
-    if (!(x > 0) || exponent == 128) return x < 0 ? __builtin_nanf("") : x;
-    bits = (bits & 0x7fffffu) | (exponent > -127 ? 0x800000u : 0);
+    if (!(x > 0.0f) || exponent == 128) return x < 0.0f ? __builtin_nanf("") : x;
+    bits = (bits & 0x7fffffu) | (exponent > -127 ? 0x800000u : 0u);
     if (exponent == -127) exponent = -126;
     for (; bits < 0x800000u; bits <<= 1) --exponent;
     if ((exponent & 1) != 0) bits <<= 1;
@@ -197,14 +196,14 @@ static inline float sqrt_float32(float x) {
     // A root of 25 bits: one more than the result has. Two bits of the radicand in a step.
     const uint64_t radicand = (uint64_t)(bits) << 25;
     for (int step = 24; step >= 0; --step) {
-        rest = (rest << 2) | ((uint32_t)(radicand >> (2 * step)) & 3);
+        rest = (rest << 2) | ((uint32_t)(radicand >> (2 * step)) & 3u);
         root <<= 1;
-        if (rest > 2 * root) {
-            rest -= 2 * root + 1;
-            root |= 1;
+        if (rest > 2u * root) {
+            rest -= 2u * root + 1u;
+            root |= 1u;
         }
     }
-    root = (root >> 1) + (root & 1);
+    root = (root >> 1) + (root & 1u);
     return as_float32((uint32_t)(exponent + 127) << 23) * ((float)(root) * 1.1920929e-07f);
 #endif
 }
@@ -236,14 +235,14 @@ constexpr const char* trunc_float64 =
 constexpr const char* floor_float64 =
     R"(static inline double floor_float64(double x) {
     const double whole = trunc_float64(x);
-    return whole > x ? whole - 1 : whole;
+    return whole > x ? whole - 1.0 : whole;
 }
 )";
 
 constexpr const char* ceil_float64 =
     R"(static inline double ceil_float64(double x) {
     const double whole = trunc_float64(x);
-    return whole < x ? copysign_float64(whole + 1, x) : whole;
+    return whole < x ? copysign_float64(whole + 1.0, x) : whole;
 }
 )";
 
@@ -260,8 +259,8 @@ constexpr const char* next_after_float64 =
 static inline double next_after_float64(double x, double y) {
     if (x != x || y != y) return x + y;
     if (x == y) return y;
-    if (x == 0) return copysign_float64(as_float64(1), y);
-    return as_float64((x < y) == (x > 0) ? as_uint64(x) + 1 : as_uint64(x) - 1);
+    if (x == 0.0) return copysign_float64(as_float64(1u), y);
+    return as_float64((x < y) == (x > 0.0) ? as_uint64(x) + 1u : as_uint64(x) - 1u);
 }
 )";
 
@@ -269,12 +268,12 @@ constexpr const char* fmod_float64 =
     R"(// What is left of a when b is taken from it as often as it fits: exact, long division.
 static double fmod_float64(double a, double b) {
     const uint64_t one = 1ull << 52, sign = as_uint64(a) & (1ull << 63);
-    uint64_t x = as_uint64(a) ^ sign, y = as_uint64(b) & ((1ull << 63) - 1);
-    if (y == 0 || x >= 2047ull << 52 || y > 2047ull << 52) return (a * b) / (a * b);
+    uint64_t x = as_uint64(a) ^ sign, y = as_uint64(b) & ((1ull << 63) - 1u);
+    if (y == 0u || x >= 2047ull << 52 || y > 2047ull << 52) return (a * b) / (a * b);
     if (x < y) return a;
     int exponent = (int)(x >> 52), least = (int)(y >> 52);
-    x = exponent == 0 ? x : (x & (one - 1)) | one;
-    y = least == 0 ? y : (y & (one - 1)) | one;
+    x = exponent == 0 ? x : (x & (one - 1u)) | one;
+    y = least == 0 ? y : (y & (one - 1u)) | one;
     if (exponent == 0) exponent = 1;
     if (least == 0) least = 1;
     for (; exponent > least; --exponent) {
@@ -282,7 +281,7 @@ static double fmod_float64(double a, double b) {
         x <<= 1;
     }
     if (x >= y) x -= y;
-    if (x == 0) return as_float64(sign);
+    if (x == 0u) return as_float64(sign);
     for (; x < one && exponent > 1; --exponent) x <<= 1;
     if (x >= one) x += (uint64_t)(exponent - 1) << 52;
     return as_float64(sign | x);
@@ -344,6 +343,8 @@ void replace(std::string& text, const std::string& word, const std::string& by) 
 std::string single(std::string text) {
     const std::pair<const char*, const char*> words[] = {{"0x8000000000000000ull", "0x80000000u"},
                                                          {"4503599627370496.0", "8388608.0f"},
+                                                         {" 0.0", " 0.0f"},
+                                                         {" 1.0", " 1.0f"},
                                                          {"float64", "float32"},
                                                          {"double", "float"},
                                                          {"int64", "int32"}};

@@ -27,6 +27,8 @@ _of_scores = ("predict_proba", "decision_function", "transform")
 # Results further from the estimator's own than this, of the largest value, are errors of a
 # conversion, not of rounding.
 _most_apart = 1e-3
+# Results of a model of float32 that are further from the estimator's are computed in float64.
+_most_apart_in_float32 = 1e-6
 
 
 def trace_sklearn(estimator: Any, example: Any, *, check: bool = True) -> TracedEstimator:
@@ -41,7 +43,9 @@ def trace_sklearn(estimator: Any, example: Any, *, check: bool = True) -> Traced
 
     The methods are called with the example, too, and so are the estimator's own: ValueError where
     they differ by more than float32's rounding, as estimators do that skl2onnx converts wrongly.
-    check=False leaves that out.
+    Where they differ by more than 1e-6 of the largest value for an array of float32, what lies
+    between inputs and results is computed in float64, if that is nearer: scikit-learn adds large
+    numbers of both signs so (naive Bayes). check=False leaves both out.
 
     ImportError where skl2onnx is not installed; NotImplementedError for what it does not convert,
     with its own words; ValueError for an estimator that is not fitted."""
@@ -56,7 +60,7 @@ class TracedEstimator:
         self.__name__ = self.name
         model = _converted(estimator, example)
         self._model: Any = load(model)
-        # The model's bytes in ONNX's format, as skl2onnx wrote them.
+        # The model's bytes in ONNX's format, as skl2onnx wrote them for inputs like the example.
         self.onnx: bytes = model.SerializeToString()
         # The names of classes that are texts, by the number that predictions have for each.
         self.classes: np.ndarray | None = None
@@ -68,7 +72,10 @@ class TracedEstimator:
             name: _dense(getattr(estimator, name)(example)) for name in self._methods_of(estimator)
         }
         self._shapes = {name: values.ndim for name, values in own.items()}
+        # Of inputs and results that are not of the model's float64.
+        self._outside: str | None = None
         if check:
+            self._widen(estimator, own, example)
             self._check(own, example)
 
     def __repr__(self) -> str:
@@ -153,16 +160,23 @@ class TracedEstimator:
         if isinstance(x, Mapping) or hasattr(x, "columns"):
             return {name: _column(x[name], dtype) for name, dtype in dtypes.items()}
         (dtype,) = dtypes.values()
+        dtype = self._outside or dtype
         if isinstance(x, LazyTensor):
             return x if str(x.dtype) == dtype else x.astype(dtype)
         return np.asarray(x) if dtype == "string" else np.asarray(x, dtype)
 
     def _outputs(self, x: Any) -> list[Any]:
         given = self._arguments(x)
+        if self._outside is not None:
+            given = as_tensor(given).astype("float64")
         named, listed = (given, ()) if isinstance(given, dict) else ({}, (given,))
         model = self._model
         outputs = model._core.call(model._inputs(listed, named), dict(model.parameters))
-        return [self._numbers(output) for output in outputs]
+        return [self._narrowed(self._numbers(output)) for output in outputs]
+
+    def _narrowed(self, output: Any) -> Any:
+        is_wide = self._outside is not None and str(output.dtype) == "float64"
+        return output.astype(self._outside) if is_wide else output
 
     def _numbers(self, output: Any) -> Any:
         """Classes that are texts as their places in `classes`."""
@@ -182,6 +196,35 @@ class TracedEstimator:
             is_of_both = method == "decision_function" and value.shape[1:] == (2,)
             return value[:, 1] if is_of_both else value.reshape((-1,))
         return value if value.ndim == 2 else value.reshape((rows, -1))
+
+    def _widen(self, estimator: Any, own: dict[str, Any], example: Any) -> None:
+        """Takes the model of float64 where that of float32 is too coarse for the example."""
+        if hasattr(example, "columns") or np.asarray(example).dtype != np.float32:
+            return
+        apart = self._apart(own, example)
+        if apart <= _most_apart_in_float32:
+            return
+        try:
+            wide = _converted(estimator, np.asarray(example, "float64"))
+        except NotImplementedError:
+            return  # skl2onnx converts some from float32 alone
+        narrow, self._model, self._outside = self._model, load(wide), "float32"
+        if self._apart(own, example) >= apart:
+            self._model, self._outside = narrow, None
+
+    def _apart(self, own: dict[str, Any], example: Any) -> float:
+        """The largest difference of numbers from the estimator's, in parts of the largest value
+        where that is above 1."""
+        worst = 0.0
+        for method, value in self(example).items():
+            expected = np.asarray(own[method])
+            if expected.dtype.kind != "f" or expected.size == 0:
+                continue
+            found = np.asarray(evaluate(value))
+            largest = max(1.0, float(np.abs(expected).max()))
+            if found.shape == expected.shape:
+                worst = max(worst, float(np.abs(found - expected).max()) / largest)
+        return worst
 
     def _check(self, own: dict[str, Any], example: Any) -> None:
         for method, value in self(example).items():
@@ -299,13 +342,15 @@ def _options(estimator: Any) -> dict[type, dict[str, bool]]:
 
 def _repaired() -> tuple[dict[type, Callable[..., Any]], dict[type, Callable[..., Any]]]:
     """Converters, and calculators of shapes, of estimators whose converter in skl2onnx writes
-    booleans among integers, which protobuf takes no longer: as integers. And LinearSVC registered
-    with the option that pipelines set for all classifiers."""
+    booleans among integers, which protobuf takes no longer: as integers. Mixtures, whose converter
+    compares all opsets with a number where it is given float64, with ONNX's own. And LinearSVC
+    registered with the option that pipelines set for all classifiers."""
     import skl2onnx
     from skl2onnx.common._registration import get_converter, get_shape_calculator
     from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
     from skl2onnx.operator_converters.linear_classifier import convert_sklearn_linear_classifier
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
     from sklearn.svm import LinearSVC
 
     class Container:
@@ -327,10 +372,19 @@ def _repaired() -> tuple[dict[type, Callable[..., Any]], dict[type, Callable[...
     def convert(scope: Any, operator: Any, container: Any) -> None:
         get_converter(alias(operator))(scope, operator, Container(container))
 
+    def convert_mixture(scope: Any, operator: Any, container: Any) -> None:
+        operator.target_opset = container.target_opset
+        get_converter(alias(operator))(scope, operator, container)
+
     def shape(operator: Any) -> None:
         get_shape_calculator(alias(operator))(operator)
 
-    kinds = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    kinds: dict[type, Callable[..., Any]] = {
+        HistGradientBoostingClassifier: convert,
+        HistGradientBoostingRegressor: convert,
+        GaussianMixture: convert_mixture,
+        BayesianGaussianMixture: convert_mixture,
+    }
     skl2onnx.update_registered_converter(
         LinearSVC,
         "SklearnLinearSVC",
@@ -341,4 +395,4 @@ def _repaired() -> tuple[dict[type, Callable[..., Any]], dict[type, Callable[...
             "raw_scores": [True, False], "zipmap": [True, False, "columns"],
         },
     )  # fmt: skip
-    return dict.fromkeys(kinds, convert), dict.fromkeys(kinds, shape)
+    return kinds, dict.fromkeys(kinds, shape)

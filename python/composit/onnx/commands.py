@@ -1,5 +1,5 @@
 """The commands of `python -m composit`: what a model of ONNX or StableHLO is, its export, and a
-comparison of the first with ONNX Runtime."""
+comparison with ONNX Runtime, or with XLA as JAX brings it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main(words: list[str] | None = None) -> int:
     for name, run, purpose in (
         ("info", _info, "inputs, outputs, operators, operations, bytes and memory"),
         ("export", _export, "the model in C++ or C, or as ONNX or StableHLO with fixed lengths"),
-        ("check", _check, "compares with ONNX Runtime on random inputs: difference and times"),
+        ("check", _check, "compares with ONNX Runtime, or StableHLO with XLA, on random inputs"),
     ):
         command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
         command.add_argument(
@@ -48,6 +48,10 @@ def main(words: list[str] | None = None) -> int:
                 "--style", choices=("fast", "plain"), default=None,
                 help="of C++: fast, a project for threads and all instruction sets (the default), "
                 "or plain, as a person would write it; C is plain",
+            )  # fmt: skip
+            command.add_argument(
+                "--strict", action="store_true",
+                help="plain C or C++ as checkers of rules such as MISRA's want it",
             )  # fmt: skip
             command.add_argument(
                 "--out", required=True, help="the folder, or the file of ONNX or StableHLO"
@@ -169,6 +173,8 @@ def _style(arguments: argparse.Namespace) -> str:
 
 def _export(arguments: argparse.Namespace) -> int:
     style = _style(arguments)
+    if arguments.strict and style != "plain":
+        raise value_error("--strict: it is for plain text. --to c or --style plain is required.")
     progress = _Progress("reading", "compiling", "writing")
     progress()
     model = _read(arguments.model)
@@ -190,7 +196,9 @@ def _export(arguments: argparse.Namespace) -> int:
         compiled = model.compile(*values, name=arguments.name)
         progress()
         examples = values if isinstance(model, Model) else []  # others have shapes of their own
-        written = compiled.export(arguments.out, *examples, style=style, language=arguments.to)
+        written = compiled.export(
+            arguments.out, *examples, style=style, language=arguments.to, strict=arguments.strict
+        )
     progress()
     print("\n".join(written))
     return 0
@@ -217,50 +225,77 @@ def _difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     return float(np.max(apart, initial=0.0)), float(largest)
 
 
-def _check(arguments: argparse.Namespace) -> int:
-    if arguments.model.endswith(".mlir"):
-        raise value_error(
-            f"check: {arguments.model!r} is StableHLO, which ONNX Runtime does not run. A model of "
-            "ONNX is required."
-        )
+def _missing(package: str, of: str) -> Exception:
+    return value_error(
+        f"check: {package} is not installed, with which {of} is compared. "
+        f"`pip install {package}` is required."
+    )
+
+
+def _onnx_runtime(path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+    """A call of the model by ONNX Runtime."""
     try:
         onnxruntime = importlib.import_module("onnxruntime")
     except ImportError:
-        raise value_error(
-            "check: onnxruntime is not installed, with which the model is compared. "
-            "`pip install onnxruntime` is required."
-        ) from None
-    progress = _Progress("reading", "compiling", "ONNX Runtime", "timing")
+        raise _missing("onnxruntime", "a model of ONNX") from None
+    try:
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        session.run(None, values)
+    except Exception as error:  # classes of its own
+        raise value_error(f"check: ONNX Runtime does not run the model: {error}") from None
+    return lambda: session.run(None, values)
+
+
+def _xla(path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+    """A call of the program's @main by XLA's compiler for the CPU."""
+    try:
+        jax = importlib.import_module("jax")
+        compiler = importlib.import_module("jax._src.compiler")
+    except ImportError:
+        raise _missing("jax", "a program of StableHLO") from None
+    try:
+        device = jax.devices("cpu")[0]
+        options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+        text = Path(path).read_text(encoding="utf-8")
+        program = device.client.compile_and_load(text, [device], options)
+        with jax.enable_x64(True):  # arrays keep their 64 bits
+            held = [jax.device_put(value, device) for value in values.values()]
+        program.execute(held)
+    except Exception as error:  # classes of its own
+        raise value_error(f"check: XLA does not run the program: {error}") from None
+    return lambda: [np.asarray(each) for each in program.execute(held)]
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    is_mlir = arguments.model.endswith(".mlir")
+    peer = "XLA" if is_mlir else "ONNX Runtime"
+    progress = _Progress("reading", "compiling", peer, "timing")
     progress()
-    model = load(arguments.model)
+    model = _read(arguments.model)
     values = _inputs(model, arguments)
     progress()
     compiled = model.compile(*values.values())
     progress()
-    try:
-        session = onnxruntime.InferenceSession(arguments.model, providers=["CPUExecutionProvider"])
-        expected = session.run(None, values)
-    except Exception as error:  # classes of its own
-        raise value_error(f"check: ONNX Runtime does not run the model: {error}") from None
+    run = (_xla if is_mlir else _onnx_runtime)(arguments.model, values)
+    expected = run()
     progress()
     found = compiled(*values.values())
     found = found if isinstance(found, tuple) else (found,)
     worst = 0.0
-    for info, one, other in zip(model.outputs, found, expected):
+    for info, one, other in zip(model.outputs, found, expected, strict=True):
         one, other = np.asarray(evaluate(one)), np.asarray(other)
         if (one.shape, one.dtype) != (other.shape, other.dtype):
-            print(
-                f"{info.name}: {one.dtype} {one.shape}, ONNX Runtime's {other.dtype} {other.shape}"
-            )
+            print(f"{info.name}: {one.dtype} {one.shape}, {peer}'s {other.dtype} {other.shape}")
             worst = float("inf")
             continue
-        difference, scale = _difference(one.astype(float), other.astype(float))
+        kind = complex if one.dtype.kind == "c" else float
+        difference, scale = _difference(one.astype(kind), other.astype(kind))
         worst = max(worst, difference / scale)
         print(f"{info.name}: largest difference {difference:.3g}, largest value {scale:.3g}")
     times = [
         _fastest(lambda: compiled(*values.values()), arguments.runs),
-        _fastest(lambda: session.run(None, values), arguments.runs),
+        _fastest(run, arguments.runs),
     ]
     progress()
-    print(f"composit {times[0]:.3f} ms, ONNX Runtime {times[1]:.3f} ms")
+    print(f"composit {times[0]:.3f} ms, {peer} {times[1]:.3f} ms")
     return 0 if worst <= arguments.tolerance else 1
