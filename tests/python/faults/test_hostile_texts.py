@@ -214,7 +214,8 @@ def test_names_are_no_paths(tmp_path, monkeypatch):
     assert sorted(path.name for path in cache.parent.iterdir()) == ["cache", "other.tmp-1"]
     (version,) = cache.iterdir()
     entries = [path.name for path in version.iterdir()]
-    assert len(entries) == 3 * len(names)
+    # Kernels' names of files stand in comments, which no entry is known by.
+    assert len(names) < len(entries) <= 3 * len(names)
     assert all(re.fullmatch("[A-Za-z0-9_]{1,61}-[0-9a-f]{16}", name) for name in entries)
 
 
