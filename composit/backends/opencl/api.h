@@ -37,7 +37,9 @@ using BuildNotify = void (*)(ProgramId, void*);
 inline constexpr Status success = 0;
 inline constexpr Status device_not_found = -1;
 inline constexpr Status memory_object_allocation_failure = -4;
+inline constexpr Status out_of_resources = -5;
 inline constexpr Status out_of_host_memory = -6;
+inline constexpr Status invalid_buffer_size = -61;
 inline constexpr Status no_platform = -1001;  // of the loader: cl_khr_icd
 
 inline constexpr ULong any_device = 0xFFFFFFFF;   // CL_DEVICE_TYPE_ALL

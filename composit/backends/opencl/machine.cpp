@@ -146,9 +146,12 @@ void* OpenClMachine::allocate(int64_t bytes) {
     Status status = success;
     const MemoryId memory = api_.clCreateBuffer(context_, host ? read_write | use_host : read_write,
                                                 static_cast<size_t>(count), host.get(), &status);
-    user_check<OutOfMemory>(status == success, name_, ": ", bytes,
+    const bool is_full = status == memory_object_allocation_failure || status == out_of_resources ||
+                         status == out_of_host_memory || status == invalid_buffer_size;
+    user_check<OutOfMemory>(!is_full, name_, ": ", bytes,
                             " bytes of memory are not available (clCreateBuffer: ", name_of(status),
                             "). Fewer or smaller arrays are required.");
+    check("clCreateBuffer", status);
     try {
         return blocks_.add(name_, memory, count, host);
     } catch (...) {
