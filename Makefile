@@ -109,7 +109,7 @@ test: build  ## C++ and Python tests, of the long tail a tenth; FILTER=word, SHA
 	$(ctest) || failed=1; \
 	$(call pytest,$(if $(FILTER),,--share $(SHARE))) || failed=1; exit $$failed
 
-test-all: build  ## all tests, kernels compiled as users' are: about an hour
+test-all: build  ## all tests, kernels compiled as users' are, on OpenCL too: some hours
 	@failed=0; export COMPOSIT_OPTIMIZE=3; \
 	$(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone || failed=1; \
 	$(ctest) || failed=1; \
