@@ -84,9 +84,75 @@ MaybeValue mask_of_heads(const Value& q, const Value& k, const HeadOptions& opti
 
 }  // namespace
 
+namespace {
+
+std::string dimensions(const Value& tensor) { return text(tensor.rank(), "-D"); }
+
+void check_mask_dtype(const MaybeValue& mask, const char* name) {
+    user_check<AssertionError>(
+        !mask || mask->dtype() == DType::boolean || ir::is_floating(mask->dtype()),
+        "only bool and floating types of ", name, " are supported");
+}
+
+// What PyTorch says of ranks and masks that do not fit; the axes of sequences and batches change
+// places with `batch_first`.
+void check_heads(const Value& query, const Value& key, const Value& value,
+                 const HeadWeights& weights, const HeadOptions& options, bool batch_first) {
+    const bool is_batched = query.rank() == 3;
+    user_check<AssertionError>(is_batched || query.rank() == 2,
+                               "query should be unbatched 2D or batched 3D tensor but received ",
+                               dimensions(query), " query tensor");
+    const std::string of_query =
+        is_batched ? "For batched (3-D) `query`" : "For unbatched (2-D) `query`";
+    user_check<AssertionError>(key.rank() == query.rank() && value.rank() == query.rank(), of_query,
+                               ", expected `key` and `value` to be ", dimensions(query),
+                               " but found ", dimensions(key), " and ", dimensions(value),
+                               " tensors respectively");
+    const int64_t time = is_batched && batch_first ? 1 : 0;
+    const int64_t length = query.size(time);
+    const int64_t keys = options.key ? options.key->size(1) : key.size(time);
+    if (const MaybeValue& padding = options.key_padding) {
+        user_check<AssertionError>(padding->rank() == query.rank() - 1, of_query,
+                                   ", expected `key_padding_mask` to be `None` or ",
+                                   is_batched ? "2-D" : "1-D", " but found ", dimensions(*padding),
+                                   " tensor instead");
+        const int64_t hidden = padding->size(padding->rank() - 1);
+        const int64_t added = (weights.added_key ? 1 : 0) + (options.adds_zero_key ? 1 : 0);
+        user_check<AssertionError>(hidden == keys, "Expected key_padded_mask.shape[1] to be ",
+                                   keys + added, ", but got ", hidden + added);
+    }
+    check_mask_dtype(options.key_padding, "key_padding_mask");
+    check_mask_dtype(options.mask, "attn_mask");
+    user_check<RuntimeError>(!options.is_causal || options.mask,
+                             "Need attn_mask if specifying the is_causal hint. You may use the "
+                             "Transformer module method `generate_square_subsequent_mask` to "
+                             "create this mask.");
+    if (!options.mask) return;
+    const ir::Shape shape = options.mask->shape();
+    user_check<AssertionError>(shape.size() == 2 || shape.size() == 3, of_query,
+                               ", expected `attn_mask` to be `None`, 2-D or 3-D but found ",
+                               shape.size(), "-D tensor instead");
+    const auto in_words = [](const ir::Shape& lengths) { return "(" + join(lengths) + ")"; };
+    if (shape.size() == 2) {
+        user_check<RuntimeError>(shape == ir::Shape{length, keys},
+                                 "The shape of the 2D attn_mask is torch.Size([", join(shape),
+                                 "]), but should be ", in_words({length, keys}), ".");
+        return;
+    }
+    const int64_t batch = is_batched ? query.size(1 - time) : 1;
+    const ir::Shape right = {batch * options.heads, length, keys};
+    user_check<AssertionError>(is_batched || shape == right, "Expected `attn_mask` shape to be ",
+                               in_words(right), " but got torch.Size([", join(shape), "])");
+    user_check<RuntimeError>(shape == right, "The shape of the 3D attn_mask is torch.Size([",
+                             join(shape), "]), but should be ", in_words(right), ".");
+}
+
+}  // namespace
+
 HeadAttention multi_head_attention(const Value& query, const Value& key, const Value& value,
                                    const HeadWeights& weights, const HeadOptions& options,
                                    std::optional<int64_t> expected) {
+    check_heads(query, key, value, weights, options, false);
     const bool is_batched = query.rank() == 3;
     Three given = {query, key, value};
     MaybeValue padding = options.key_padding;
@@ -101,8 +167,6 @@ HeadAttention multi_head_attention(const Value& query, const Value& key, const V
                                ", but got ", width);
     user_check<AssertionError>(heads > 0 && width % heads == 0, "embed_dim ", width,
                                " not divisible by num_heads ", heads);
-    user_check<RuntimeError>(!options.is_causal || options.mask,
-                             "Need attn_mask if specifying the is_causal hint.");
     const int64_t size = width / heads;
     auto [q, k, v] = projected(given, weights);
     MaybeValue mask = additive(options.mask, given[0]);
@@ -159,6 +223,7 @@ HeadAttention attention_of_heads(const Value& query, const Value& key, const Val
             multi_head_attention(turned(query), turned(key), turned(value), weights, options);
         return {turned(made.output), std::move(made.weights)};
     }
+    check_heads(query, key, value, weights, options, options.batch_first);
     Three given = {query, key, value};
     if (!is_batched)
         for (Value& each : given) each = unsqueeze(each, 0);
@@ -180,8 +245,8 @@ HeadAttention attention_of_heads(const Value& query, const Value& key, const Val
     if (options.shows_weights) {
         const Value scores =
             matmul(q, transpose(k, -2, -1)) * (1 / std::sqrt(static_cast<double>(q.size(3))));
-        of_keys = softmax_of_scores(mask ? scores + *mask : scores);
-        mixed = matmul(dropped(*of_keys, options), v);
+        of_keys = dropped(softmax_of_scores(mask ? scores + *mask : scores), options);
+        mixed = matmul(*of_keys, v);
     } else {
         const double share = options.is_training ? options.dropout : 0;
         if (!q.held())

@@ -50,7 +50,8 @@ Value linear_cross_entropy(const Value& x, const Value& weight, const Value& tar
 Value triplet_margin_with_distance_loss(const Value& anchor, const Value& positive,
                                         const Value& negative, const Distance& distance,
                                         const Value& margin, bool swap, Reduction reduction) {
-    user_check(margin.number() > 0, "margin must be greater than 0, got ", margin.shown());
+    if (margin.is_number())
+        user_check(margin.number() > 0, "margin must be greater than 0, got ", margin.shown());
     const Value near = distance(anchor, positive);
     Value far = distance(anchor, negative);
     if (swap) far = apply("minimum", far, distance(positive, negative));

@@ -15,7 +15,7 @@ void check_margin_labels(double least, double greatest, int64_t classes) {
                              "target out of range");
 }
 
-void check_margin_power(int64_t p) {
+void check_margin_power(double p) {
     user_check(p == 1 || p == 2, "only p == 1 and p == 2 supported");
 }
 

@@ -15,7 +15,7 @@ void check_probabilities(std::string_view name, double least, double greatest);
 // Labels that are not among so many classes, of multi_margin_loss.
 void check_margin_labels(double least, double greatest, int64_t classes);
 // ValueError for a power of multi_margin_loss that is not 1 or 2.
-void check_margin_power(int64_t p);
+void check_margin_power(double p);
 // Classes of one_hot that are negative, or not below `count`, unless that is -1.
 void check_class_values(double least, double greatest, int64_t count);
 // What is wrong with them whatever their values are: another dtype than int64, none of them without

@@ -106,6 +106,9 @@ Value value_of(nb::object object) {
     if (PyFloat_CheckExact(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
     if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
     if (PyLong_Check(object.ptr())) return nb::cast<int64_t>(object);
+    if (PyFloat_Check(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
+    if (nb::hasattr(object, "dtype") && nb::hasattr(object, "item"))  // a number of NumPy's
+        return value_of(object.attr("item")());
     return aten::formulas::Held(torch_door, object.release().ptr());
 }
 

@@ -114,30 +114,31 @@ class MapPrinter {
         f_.launch(groups_of(shares, at_a_time), 1, 1);
     }
 
-    // A thread takes some steps of loop `transposed`, and goes through the last loop in strips
-    // around them.
+    // A thread takes some steps of loop `transposed` and a piece of the last one, through which it
+    // goes in strips around them.
     void print_in_strips(size_t transposed) {
-        constexpr int64_t steps = 64;
+        constexpr int64_t steps = 64, piece = 1024;
         const int64_t length = nest_.extents.back(), extent = nest_.extents[transposed];
         const int64_t width = c_family::columns_of_strip(output(0).dtype);
-        ir::kernel::Extents shares(nest_.extents.begin(), nest_.extents.end() - 1);
+        ir::kernel::Extents shares = nest_.extents;
         shares[transposed] = groups_of(extent, steps);
+        shares.back() = groups_of(length, piece);
         std::vector<std::string> indices =
             f_.unflatten(open_share(f_, ir::element_count(shares), 1, "share"), shares, "jklmno");
         const auto open_piece = [&](const std::string& index, const std::string& begin,
-                                    int64_t step, int64_t whole) {
-            const std::string end = text(begin, " + ", step);
+                                    int64_t count, int64_t whole, const std::string& step) {
+            const std::string end = text(begin, " + ", count);
             f_.code.open(text("for (", f_.index(), " ", index, " = ", begin, "; ", index, " < (",
-                              end, " < ", whole, " ? ", end, " : ", whole, "); ++", index, ")"));
+                              end, " < ", whole, " ? ", end, " : ", whole, "); ", step, ")"));
         };
-        const std::string begin = f_.declare("begin", text(indices[transposed], " * ", steps));
+        const std::string begin = f_.declare("begin", text(indices[transposed], " * ", steps)),
+                          start = f_.declare("start", text(indices.back(), " * ", piece));
         const std::string first = f_.names.claim("first");
-        f_.code.open(text("for (", f_.index(), " ", first, " = 0; ", first, " < ", length, "; ",
-                          first, " += ", width, ")"));
+        open_piece(first, start, piece, length, text(first, " += ", width));
         indices[transposed] = f_.names.claim("r");
-        open_piece(indices[transposed], begin, steps, extent);
-        indices.push_back(f_.names.claim("i"));
-        open_piece(indices.back(), first, width, length);
+        open_piece(indices[transposed], begin, steps, extent, "++" + indices[transposed]);
+        indices.back() = f_.names.claim("i");
+        open_piece(indices.back(), first, width, length, "++" + indices.back());
         print_element(indices);
         for (int loop = 0; loop < 3; ++loop) f_.code.close();
         f_.launch(ir::element_count(shares), 1, 1);

@@ -128,9 +128,10 @@ std::string table_of_c(const ProgramText& program, const c_family::TextTable& ta
     return declarator(table, program.name() + "_" + table.name);
 }
 
-std::string header_text(const ProgramText& program, bool has_selfcheck) {
+// `code`: all that reads the header.
+std::string header_text(const ProgramText& program, bool has_selfcheck, const std::string& code) {
     bool has_bool = false, can_fault = false, has_memory = false;
-    const std::string guard = program.name() + (is_cpp(program) ? "_hpp" : "_h");
+    std::string guard = program.name() + (is_cpp(program) ? "_hpp" : "_h");
     std::string declarations;
     int64_t bytes = 0;
     for (const FunctionPlan& plan : program.functions()) {
@@ -145,6 +146,7 @@ std::string header_text(const ProgramText& program, bool has_selfcheck) {
         }
     }
     has_bool = c_family::has_word(declarations, "bool");
+    while (c_family::has_word(declarations + code, guard)) guard += "_";  // of an argument
     std::string result = comment_line(text("Made by composit ", version, origin(program), "."));
     if (program.options().is_strict)
         result += text("#ifndef ", guard, "\n#define ", guard, "\n");
@@ -247,7 +249,8 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     source += in_lines(options.is_strict ? strict_text(options.language, code) : code);
     while (source.ends_with("\n\n")) source.pop_back();
     if (is_cpp(program)) source += text("}  // namespace ", program.name(), "\n");
-    files.push_back({header_name(program), header_text(program, !selfcheck.empty())});
+    files.push_back(
+        {header_name(program), header_text(program, !selfcheck.empty(), constants + code)});
     files.push_back({source_name(program), source});
     if (is_apart)
         files.push_back({weights_name, text("// The constants of ", source_name(program), ", ",

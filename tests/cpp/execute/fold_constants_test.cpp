@@ -53,6 +53,28 @@ TEST_F(FoldConstants, KeepsTheNameOfTheOneConstant) {
     EXPECT_EQ(fold_constants({x + (w + v)})[0].node().operand(1).node().name(), "");
 }
 
+TEST_F(FoldConstants, ANameThatSomethingElseNeedsStaysThere) {
+    const std::vector<Tensor> folded = fold_constants({x + numpy::sin(w), x * w});
+    EXPECT_EQ(folded[0].node().operand(1).node().name(), "");
+    EXPECT_EQ(folded[1].node().operand(1).node().name(), "w");
+}
+
+TEST_F(FoldConstants, TakesNoMoreMemoryThanTheConstants) {
+    Tensor sum = x;
+    for (int64_t k = 1; k <= 20; ++k) sum = numpy::tanh(sum + w * ir::weak_scalar(double(k)));
+    const std::vector<std::string> left = operations(fold_constants({sum})[0]);
+    // The first products are folded, the others stay: each would be another array.
+    EXPECT_GE(std::count(left.begin(), left.end(), "map"), 40 + 20 - 12);
+}
+
+TEST_F(FoldConstants, LongChainsTakeLinearTime) {
+    Tensor number = numpy::sum(w), sum = x;
+    for (int k = 0; k < 20000; ++k) number = numpy::sin(number);
+    const Tensor spread = numpy::broadcast_to(number, {4});
+    for (int k = 0; k < 20000; ++k) sum = sum + spread;
+    EXPECT_EQ(fold_constants({sum})[0].shape(), x.shape());
+}
+
 TEST_F(FoldConstants, LeavesViewsAndWhatIsLargerAsTheyAre) {
     const Tensor view = x + numpy::flip(w);
     EXPECT_EQ(operations(fold_constants({view})[0]), operations(view));

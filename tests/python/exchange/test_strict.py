@@ -151,6 +151,12 @@ def test_header_has_a_guard(tmp_path):
                    check=True)  # fmt: skip
 
 
+def test_no_argument_is_the_guard(tmp_path):
+    compiled = composit.compile(lambda run_h: run_h + 1, drawn(4), name="run")
+    compiled.export(tmp_path, style="plain", language="c", strict=True)
+    subprocess.run(["gcc", "-std=c99", "-Wall", "-Werror", "-c", "run.c"], cwd=tmp_path, check=True)
+
+
 def test_it_is_for_plain_text(tmp_path, capsys):
     compiled = composit.compile(classify, drawn(4), name="run", backend="interpreter")
     with pytest.raises(ValueError, match="strict=True does not exist"):

@@ -58,3 +58,38 @@ def test_values_and_gradients(options, is_longer, is_batched):
         if mine is not None:
             assert tuple(mine.shape) == tuple(theirs.shape)
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("call", [
+    lambda t, m, x: m(x, x, x, key_padding_mask=t.ones(2, 3, dtype=t.int32)),
+    lambda t, m, x: m(x, x, x, attn_mask=t.ones(3, 3, dtype=t.int32)),
+    lambda t, m, x: m(x, x, x, attn_mask=t.ones(3)),
+    lambda t, m, x: m(x, x, x, attn_mask=t.ones(3, 2)),
+    lambda t, m, x: m(x, x, x, attn_mask=t.ones(2, 3, 3)),
+    lambda t, m, x: m(x, x, x, key_padding_mask=t.ones(2, 2)),
+    lambda t, m, x: m(x, x, x, key_padding_mask=t.ones(3)),
+    lambda t, m, x: m(x[0], x[0], x[0], attn_mask=t.ones(1, 3, 3)),
+    lambda t, m, x: m(x[0], x[0], x[0], attn_mask=t.ones(3)),
+    lambda t, m, x: m(x[0], x[0], x[0], key_padding_mask=t.ones(2, 3)),
+    lambda t, m, x: m(x[0], x[0], x[0], key_padding_mask=t.ones(2)),
+    lambda t, m, x: m(x, x[0], x[0]), lambda t, m, x: m(x[0], x, x),
+    lambda t, m, x: m(x[None], x, x), lambda t, m, x: m(x, x, x, is_causal=True),
+    lambda t, m, x: m(x, x, x, is_causal=True, need_weights=False),
+])  # fmt: skip
+def test_what_does_not_fit_is_refused(call, added):
+    said = []
+    for t in (torch, peer):
+        module = t.nn.MultiheadAttention(4, 2, batch_first=True, add_zero_attn=added)
+        with pytest.raises((AssertionError, RuntimeError)) as caught:
+            call(t, module, t.ones(2, 3, 4))
+        said.append((caught.type, str(caught.value)))
+    (ours, text), (theirs, expected) = said
+    assert issubclass(ours, theirs) and text.startswith(expected), said
+
+
+def test_weights_shown_in_training_are_those_after_dropout():
+    for added in (False, True):
+        module = torch.nn.MultiheadAttention(4, 2, dropout=1.0, add_zero_attn=added)
+        x = torch.ones(3, 2, 4)
+        assert module(x, x, x)[1].abs().sum().item() == 0

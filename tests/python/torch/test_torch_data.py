@@ -116,6 +116,9 @@ def test_samples_are_drawn_once_and_by_the_seed():
     assert set(drawn) == {1, 3} and drawn.count(3) > drawn.count(1)
     assert sorted(d.SubsetRandomSampler([4, 5, 9])) == [4, 5, 9]
     assert len(list(d.RandomSampler(range(5), num_samples=12))) == 12
+    for wrong in ({"data_source": []}, {"data_source": [1], "num_samples": 2.5}):
+        with pytest.raises(ValueError, match="num_samples should be a positive integer value"):
+            d.RandomSampler(**wrong)
 
 
 def test_options_that_exclude_each_other():

@@ -111,3 +111,22 @@ def test_ctc_of_any_numbers(reduction):
 
     for found, expected in zip(outcome(torch), outcome(peer), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_numbers_of_other_kinds():
+    """A margin may be a tensor that learns, or a number of NumPy's; an exponent a float."""
+    said = []
+    for t in (torch, peer):
+        a, p, n = (t.arange(6.0).reshape(2, 3) * k for k in (1, 2, 3))
+        margin = t.tensor(1.5, requires_grad=True)
+        loss = t.nn.functional.triplet_margin_with_distance_loss(a, p, n, margin=margin)
+        loss.backward()
+        of_numpy = t.nn.functional.triplet_margin_with_distance_loss(a, p, n, margin=np.float32(4))
+        power = t.nn.MultiMarginLoss(p=2.0)(a, t.tensor([0, 1]))
+        dropped = t.nn.AlphaDropout(np.float64(0.0))(a)
+        with pytest.raises(ValueError, match="only p == 1 and p == 2 supported"):
+            t.nn.MultiMarginLoss(p=1.5)(a, t.tensor([0, 1]))
+        found = [loss.item(), margin.grad.item(), of_numpy.item(), power.item()]
+        said.append(found + dropped.tolist())
+    np.testing.assert_allclose(said[0][:4], said[1][:4], rtol=1e-6)
+    assert said[0][4:] == said[1][4:]

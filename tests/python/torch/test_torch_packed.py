@@ -127,10 +127,13 @@ def test_padding_has_no_say_and_steps_train():
     assert losses == sorted(losses, reverse=True)
 
 
-def test_dropout_between_layers_is_drawn_in_training_only():
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_dropout_between_layers_is_drawn_in_training_only(kind):
     x = packed(torch, drawn([4, 2], False), [4, 2], False)[1]
-    layer = torch.nn.LSTM(3, 8, num_layers=2, dropout=0.5)
+    layer = getattr(torch.nn, kind)(3, 8, num_layers=2, dropout=0.5)
     first, second = layer(x)[0].data, layer(x)[0].data
+    first.sum().backward()
+    assert all(parameter.grad is not None for parameter in layer.parameters())
     assert not np.array_equal(first.detach().numpy(), second.detach().numpy())
     layer.eval()
     same(layer(x)[0].data, layer(x)[0].data)

@@ -22,7 +22,7 @@ def _multi_margin_loss(
 ) -> Any:  # fmt: skip
     """How far other classes are above the target's less a margin."""
     number = _aten.reduction_from(reduction, size_average, reduce)
-    return _aten.multi_margin_loss(input, target, p, margin, weight, number)
+    return _aten.multi_margin_loss(input, target, int(p), margin, weight, number)
 
 
 @torch_function("multilabel_margin_loss", **_neural)
@@ -62,7 +62,7 @@ class LinearCrossEntropyOptions:
 
     def __post_init__(self) -> None:
         _aten.check_product_loss(
-            self.batch_chunk_size, self.chunking_method, self.acc_policy, self.acc_dtype
+            self.batch_chunk_size, self.chunking_method, str(self.acc_policy), self.acc_dtype
         )
 
 

@@ -32,16 +32,16 @@ def run(module: Any, packed: Any, given: Any) -> tuple[Any, list[Any]]:
     order). `given`: the first states, or None for zeros."""
     sizes, keys = packed.batch_sizes.tolist(), _keys(module)
     states = _first_states(module, packed, given)
-    count, start = len(states), len(states) + len(keys)
+    weights = [getattr(module, name) for name in module._names]
+    count, end = len(states), len(states) + len(weights)
 
     def layers(data: Any, *rest: Any) -> Any:
         return tuple(_core.aten.packed_recurrent(
-            module.mode, data, sizes, module._names, rest[start:], rest[:count], module.dropout,
-            rest[count:start],
+            module.mode, data, sizes, module._names, rest[count:end], rest[:count],
+            module.dropout, rest[end:],
         ))  # fmt: skip
 
-    weights = [getattr(module, name) for name in module._names]
     output, *last = calling.call(
-        layers, module.mode.lower(), False, (packed.data, *states, *keys, *weights), {}
+        layers, module.mode.lower(), False, (packed.data, *states, *weights, *keys), {}
     )
     return packed._with(output), [rnn.permuted(state, packed.unsorted_indices) for state in last]

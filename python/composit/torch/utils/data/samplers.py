@@ -46,11 +46,11 @@ class RandomSampler(Sampler[int]):
         self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
         generator: Any = None,
     ) -> None:  # fmt: skip
-        if num_samples is not None and num_samples <= 0:
-            raise value_error(f"num_samples should be a positive integer value, but got "
-                              f"num_samples={num_samples}")  # fmt: skip
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise value_error(f"num_samples should be a positive integer value, but got "
+                              f"num_samples={self.num_samples}")  # fmt: skip
 
     @property
     def num_samples(self) -> int:
