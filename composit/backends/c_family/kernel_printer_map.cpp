@@ -18,12 +18,13 @@ constexpr int64_t least_in_turns = 64;
 // is a choice although it may be known: of a known length g++ makes vectors along `outer` instead,
 // whose elements it stores one by one, far apart.
 void print_in_strips(std::vector<std::string>& headers, size_t outer, const std::string& index,
-                     const std::string& first, int64_t extent, int64_t width) {
+                     const std::string& first, const std::string& begin, const std::string& end,
+                     int64_t width) {
     headers.back() =
         text("for (int64_t ", index, " = ", first, "; ", index, " < (", first, " + ", width, " < ",
-             extent, " ? ", first, " + ", width, " : ", extent, "); ++", index, ")");
+             end, " ? ", first, " + ", width, " : ", end, "); ++", index, ")");
     headers.insert(headers.begin() + static_cast<std::ptrdiff_t>(outer),
-                   text("for (int64_t ", first, " = 0; ", first, " < ", extent, "; ", first,
+                   text("for (int64_t ", first, " = ", begin, "; ", first, " < ", end, "; ", first,
                         " += ", width, ")"));
 }
 
@@ -54,9 +55,11 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
     const bool is_long = longest_chain(map.values) >= long_chain;
     const int outer = transposed_loop(nest, inputs);
     const int64_t width = is_long ? least_in_turns : columns_of_strip(map.outputs[0].dtype);
-    if (outer >= 0 && split != static_cast<int>(nest.extents.size()) - 1)
+    const bool is_shared = split == static_cast<int>(nest.extents.size()) - 1;
+    if (outer >= 0)
         print_in_strips(headers, static_cast<size_t>(outer), indices.back(),
-                        writer.names.claim("first"), nest.extents.back(), width);
+                        writer.names.claim("first"), is_shared ? "begin" : "0",
+                        is_shared ? "end" : text(nest.extents.back()), width);
     if (!headers.empty() && (is_long || has_choice(map.values)))
         writer.printed.is_in_vectors = writer.printed.needs_vectors = true;
     if (!headers.empty() && is_long && nest.extents.back() >= least_in_turns)
