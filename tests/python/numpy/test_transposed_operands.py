@@ -17,7 +17,9 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("shape", [(256, 128), (257, 131), (3, 160, 113), (700, 33), (33, 700), (3000, 40)])
+@pytest.mark.parametrize(
+    "shape", [(256, 128), (257, 131), (3, 160, 113), (700, 33), (33, 700), (3000, 40)]
+)
 def test_bits(name, shape):
     for dtype in ("float32", "float64", "int8", "complex64"):
         x = (np.arange(np.prod(shape)) % 251 - 120).reshape(shape).astype(dtype)
