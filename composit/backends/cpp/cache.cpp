@@ -65,9 +65,8 @@ size_t bytes_of(const std::string& name, std::string_view description) {
 }
 
 // The library in `entry` if the entry is whole and belongs to `source`.
-std::shared_ptr<Library> load(const Source& source, const fs::path& entry) {
+std::shared_ptr<Library> load(const Source& source, const std::string& key, const fs::path& entry) {
     if (!is_own_folder(entry)) return nullptr;
-    const std::string key = key_text(source);
     constexpr size_t longest_fingerprints = 128;
     const std::optional<std::string> description =
         read_file(entry / "build.txt", key.size() + longest_fingerprints);
@@ -179,7 +178,7 @@ class TemporaryFolder {
 }
 
 // Compiles in a temporary folder beside `entry`, loads from there, then publishes.
-std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
+std::shared_ptr<Library> build(const Source& source, const std::string& key, const fs::path& entry,
                                const std::stop_token& stop) {
     sweep(entry.parent_path());
     TemporaryFolder temporary(temporary_name(entry));
@@ -194,8 +193,8 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
         user_check<InputOutputError>(!is_full(folder), "No space left on device");
         fail_build(source, temporary, entry, finished);
     }
-    write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code) +
-                                         fingerprint("kernel.cpp", source.text));
+    write_file(folder / "build.txt",
+               key + fingerprint("kernel.so", *code) + fingerprint("kernel.cpp", source.text));
     std::shared_ptr<Library> library;
     try {
         library = std::make_shared<Library>(folder / "kernel.so", source.symbols);
@@ -209,12 +208,12 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
     return library;
 }
 
-std::shared_ptr<Library> build_or_load_in(const Source& source, const std::string& folder,
-                                          const std::string& entry_name,
+std::shared_ptr<Library> build_or_load_in(const Source& source, const std::string& key,
+                                          const std::string& folder, const std::string& entry_name,
                                           const std::stop_token& stop) {
     fs::path entry = fs::path(folder) / entry_name;
-    if (std::shared_ptr<Library> library = load(source, entry)) return library;
-    return build(source, entry, stop);
+    if (std::shared_ptr<Library> library = load(source, key, entry)) return library;
+    return build(source, key, entry, stop);
 }
 
 // What to say about a folder that cannot be used; empty when it was said before.
@@ -235,22 +234,22 @@ std::optional<std::string> usable(const std::string& root, const std::string& fo
     return refuse_folder(folder);
 }
 
-std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std::string& root,
-                                                 const std::string& entry,
+std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std::string& key,
+                                                 const std::string& root, const std::string& entry,
                                                  const std::stop_token& stop,
                                                  std::string& warning) {
     std::string folder = root + "/" + version;
     std::optional<std::string> reason = usable(root, folder);
     if (!reason) {
         try {
-            return build_or_load_in(source, folder, entry, stop);
+            return build_or_load_in(source, key, folder, entry, stop);
         } catch (const InputOutputError& error) {
             reason = text("failed (", error.what(), ")");
         }
     }
     warning = said_once(root, *reason);
     try {
-        return build_or_load_in(source, private_folder(), entry, stop);
+        return build_or_load_in(source, key, private_folder(), entry, stop);
     } catch (const InputOutputError& error) {
         throw CompilationUnavailable(text("compile: no folder to compile in: ", error.what()),
                                      command_line(build_command(source.compiler)), "");
@@ -310,7 +309,8 @@ std::shared_ptr<Library> build_or_load(const Source& source, const std::string& 
         if (place != loaded.end())
             if (std::shared_ptr<Library> library = place->second.lock()) return library;
     }
-    std::shared_ptr<Library> library = build_or_load_somewhere(source, root, entry, stop, warning);
+    std::shared_ptr<Library> library =
+        build_or_load_somewhere(source, key, root, entry, stop, warning);
     std::lock_guard lock(mutex);
     std::erase_if(loaded, [](const auto& entry) { return entry.second.expired(); });
     loaded[key] = library;

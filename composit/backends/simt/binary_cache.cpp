@@ -55,9 +55,9 @@ std::string folder_of_entries(const std::string& chosen) {
     return private_folder();
 }
 
-std::string path_of_entry(const BinaryKey& key, const std::string& folder) {
-    return text(folder_of_entries(folder), "/", key.kind, "-",
-                hash_of(head_of_entry(key)).substr(0, 24));
+std::string path_of_entry(const BinaryKey& key, const std::string& head,
+                          const std::string& folder) {
+    return text(folder_of_entries(folder), "/", key.kind, "-", hash_of(head).substr(0, 24));
 }
 
 // Others see the whole file or none.
@@ -84,7 +84,8 @@ std::string first_lines(const std::string& log, int count) {
 
 std::optional<std::string> cached_binary(const BinaryKey& key, const std::string& folder) {
     const std::string head = head_of_entry(key);
-    std::optional<std::string> entry = read_file(path_of_entry(key, folder), most_bytes_of_entry);
+    std::optional<std::string> entry =
+        read_file(path_of_entry(key, head, folder), most_bytes_of_entry);
     const size_t digits = 64;  // of the binary's hash
     if (!entry || !entry->starts_with(head) || entry->size() <= head.size() + digits + 1)
         return std::nullopt;
@@ -96,8 +97,8 @@ std::optional<std::string> cached_binary(const BinaryKey& key, const std::string
 
 void cache_binary(const BinaryKey& key, const std::string& folder, const std::string& binary) {
     try {
-        write_renamed(path_of_entry(key, folder),
-                      text(head_of_entry(key), hash_of(binary), "\n", binary));
+        const std::string head = head_of_entry(key);
+        write_renamed(path_of_entry(key, head, folder), text(head, hash_of(binary), "\n", binary));
     } catch (const InputOutputError&) {
         // A full disk: the code is there, and the next process compiles it again.
     }
@@ -107,7 +108,7 @@ void fail_build(const BinaryKey& key, const std::string& folder, const std::stri
                 const std::string& command, const std::string& log) {
     std::string where;
     try {
-        const std::string path = path_of_entry(key, folder) + ".failed";
+        const std::string path = path_of_entry(key, head_of_entry(key), folder) + ".failed";
         write_renamed(path, text(command, "\n\n", log, "\n\n", key.text));
         where = text(" The whole log and the text are in ", path, ".");
     } catch (const InputOutputError&) {

@@ -225,50 +225,42 @@ def _difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     return float(np.max(apart, initial=0.0)), float(largest)
 
 
-def _missing(package: str, of: str) -> Exception:
-    return value_error(
-        f"check: {package} is not installed, with which {of} is compared. "
-        f"`pip install {package}` is required."
-    )
-
-
-def _onnx_runtime(path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
-    """A call of the model by ONNX Runtime."""
+def _imported(package: str, of: str, *modules: str) -> list[Any]:
     try:
-        onnxruntime = importlib.import_module("onnxruntime")
+        return [importlib.import_module(name) for name in (package, *modules)]
     except ImportError:
-        raise _missing("onnxruntime", "a model of ONNX") from None
-    try:
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        session.run(None, values)
-    except Exception as error:  # classes of its own
-        raise value_error(f"check: ONNX Runtime does not run the model: {error}") from None
+        raise value_error(
+            f"check: {package} is not installed, with which {of} is compared. "
+            f"`pip install {package}` is required."
+        ) from None
+
+
+def _onnx_runtime(modules: list[Any], path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+    """A call of the model by ONNX Runtime."""
+    (onnxruntime,) = modules
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     return lambda: session.run(None, values)
 
 
-def _xla(path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+def _xla(modules: list[Any], path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
     """A call of the program's @main by XLA's compiler for the CPU."""
-    try:
-        jax = importlib.import_module("jax")
-        compiler = importlib.import_module("jax._src.compiler")
-    except ImportError:
-        raise _missing("jax", "a program of StableHLO") from None
-    try:
-        device = jax.devices("cpu")[0]
-        options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
-        text = Path(path).read_text(encoding="utf-8")
-        program = device.client.compile_and_load(text, [device], options)
-        with jax.enable_x64(True):  # arrays keep their 64 bits
-            held = [jax.device_put(value, device) for value in values.values()]
-        program.execute(held)
-    except Exception as error:  # classes of its own
-        raise value_error(f"check: XLA does not run the program: {error}") from None
+    jax, compiler = modules
+    device = jax.devices("cpu")[0]
+    options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    text = Path(path).read_text(encoding="utf-8")
+    program = device.client.compile_and_load(text, [device], options)
+    with jax.enable_x64(True):  # arrays keep their 64 bits
+        held = [jax.device_put(value, device) for value in values.values()]
     return lambda: [np.asarray(each) for each in program.execute(held)]
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    is_mlir = arguments.model.endswith(".mlir")
-    peer = "XLA" if is_mlir else "ONNX Runtime"
+    if arguments.model.endswith(".mlir"):
+        peer, what, prepare = "XLA", "program", _xla
+        modules = _imported("jax", "a program of StableHLO", "jax._src.compiler")
+    else:
+        peer, what, prepare = "ONNX Runtime", "model", _onnx_runtime
+        modules = _imported("onnxruntime", "a model of ONNX")
     progress = _Progress("reading", "compiling", peer, "timing")
     progress()
     model = _read(arguments.model)
@@ -276,8 +268,11 @@ def _check(arguments: argparse.Namespace) -> int:
     progress()
     compiled = model.compile(*values.values())
     progress()
-    run = (_xla if is_mlir else _onnx_runtime)(arguments.model, values)
-    expected = run()
+    try:
+        run = prepare(modules, arguments.model, values)
+        expected = run()
+    except Exception as error:  # classes of its own
+        raise value_error(f"check: {peer} does not run the {what}: {error}") from None
     progress()
     found = compiled(*values.values())
     found = found if isinstance(found, tuple) else (found,)
