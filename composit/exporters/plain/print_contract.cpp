@@ -20,6 +20,7 @@ using ir::kernel::Extents;
 constexpr int64_t depth_of_block = 256;  // of the depth: a chain of multiply-adds
 constexpr int64_t most_sums = 64;        // of a tile
 constexpr int64_t most_of_a_row = 256;   // of a tile of one row: what is read is not read again
+constexpr int64_t long_row = 4096;       // products of a row: from here vectors stand in registers
 constexpr int64_t most_rows = 8;         // of a tile
 
 // Everything over the loops of batch, rows and columns (`outer`), and then the depth.
@@ -140,6 +141,11 @@ class ContractPrinter {
         if (!lanes) return;
         // A vector of 32 bytes for each of eight rows; longer ones where there are fewer.
         const int64_t vector = 32 / ir::size_of(dtype_), length = loops_.outer[*lanes];
+        if (!rows && length % vector == 0 && length > vector && length * count_ >= long_row) {
+            const int64_t vectors = together(length / vector, most_sums / vector);
+            tile_ = {{*lanes, vectors, "", ""}, {*lanes, vector, "", ""}};
+            return;
+        }
         const int64_t room = rows ? most_sums / tile_[0].size : most_of_a_row;
         const int64_t size = length <= room ? length : std::max(vector, room / vector * vector);
         tile_.push_back({*lanes, std::min(length, size), "", ""});
@@ -155,6 +161,7 @@ class ContractPrinter {
                 around.push_back(text_.header(outer_[d], loops_.outer[d]));
         std::vector<size_t> opened;  // how many loops each brace closes
         for (Side& side : tile_) {
+            if (has_vectors() && &side == &tile_[0]) continue;  // one loop over the tiles
             const std::string place = begin_tiles(side, around);
             if (place.empty()) continue;
             text_.open(around);
@@ -181,25 +188,40 @@ class ContractPrinter {
 
     bool has_blocks() const { return ir::is_floating(dtype_) && count_ > depth_of_block; }
 
+    // Whether the tile is one of a row: several vectors of its columns.
+    bool has_vectors() const { return tile_.size() == 2 && tile_[0].loop == tile_[1].loop; }
+
     // Adds the loop over the tiles along a side, if there are several. Where the size does not
     // divide the length, the last tile begins earlier, and computes some of the sums again: the
     // statement that says where.
     std::string begin_tiles(Side& side, std::vector<std::string>& around) {
         std::string& place = outer_[side.loop];
         const int64_t length = loops_.outer[side.loop];
-        side.index =
-            side.size == length ? place : text_.names.claim(&side == &tile_.back() ? "q" : "p");
-        side.header = text_.header(side.index, side.size);
-        if (side.size == length) return "";
+        const int64_t size = has_vectors() ? tile_[0].size * side.size : side.size;
+        const auto begin = [&](Side& loop, const std::string& index) {
+            loop.index = index;
+            loop.header = text_.header(index, loop.size);
+        };
+        begin(side,
+              side.size == length ? place : text_.names.claim(&side == &tile_.back() ? "q" : "p"));
+        std::string within = side.index;
+        if (has_vectors()) {
+            begin(tile_[0], text_.names.claim("p"));
+            within = text(side.size, " * ", tile_[0].index, " + ", side.index);
+        }
+        if (size == length) {
+            place = has_vectors() ? "(" + within + ")" : within;
+            return "";
+        }
         std::string start = place, statement;
-        if (length % side.size != 0) {
+        if (length % size != 0) {
             start = text_.names.claim("start");
-            const int64_t last = length - side.size;
+            const int64_t last = length - size;
             statement = text("const ", text_.index(), " ", place, " = ", start, " < ", last, " ? ",
                              start, " : ", last, ";");
         }
-        around.push_back(text_.header(start, "0", text(length), side.size));
-        place = "(" + place + " + " + side.index + ")";
+        around.push_back(text_.header(start, "0", text(length), size));
+        place = "(" + place + " + " + within + ")";
         return statement;
     }
 

@@ -67,6 +67,13 @@ def products(a, b):
     return a @ b, a[:, ::-1] @ b, (b.T @ a.T)[1:]
 
 
+def rows(x, a, b, c, d):
+    """Products of one row: tiles that divide its columns, and one that begins earlier."""
+    x64, whole = x.astype("float64"), cnp.rint(x * 9).astype("int32")
+    return (x @ a, nn.relu(x @ b + 1), x @ b[:, :24], x64 @ c, whole @ d,
+            b.T[:, ::-1] @ x)  # fmt: skip
+
+
 def views(x):
     return (x[::-1, 1::2], cnp.reshape(x, (-1,))[::3], cnp.reshape(x, (8, 6, 2)).transpose(2, 0, 1),
             cnp.roll(x, 2, axis=1), cnp.concatenate([x, x * 2], axis=1), cnp.pad(x, 2))  # fmt: skip
@@ -104,6 +111,16 @@ CASES = {
     "reductions": (reductions, [drawn(70, 67), drawn(9, 40, 40)]),
     "products": (products, [drawn(6, 700), drawn(700, 70)]),
     "products64": (products, [RANDOM.standard_normal((3, 300)), RANDOM.standard_normal((300, 5))]),
+    "rows": (
+        rows,
+        [
+            drawn(300),
+            drawn(300, 128),
+            drawn(300, 72),
+            RANDOM.standard_normal((300, 28)),
+            RANDOM.integers(-9, 9, (300, 88), dtype="int32"),
+        ],
+    ),
     "views": (views, [drawn(8, 12)]),
     "special": (
         special,
