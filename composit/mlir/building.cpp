@@ -115,6 +115,13 @@ Tensors Building::call(const syntax::Function& function, const Tensors& argument
     }
 }
 
+const syntax::Function& Building::function(std::string_view name) const {
+    const syntax::Function* const found = module_.find(name);
+    user_check(found != nullptr, "there is no function @", name,
+               ". A function of the module is required.");
+    return *found;
+}
+
 Tensors Building::run(const syntax::Region& region, const Tensors& arguments) {
     // Calls are regions, too: the stack holds both.
     user_check(depth_ < most_depth, "regions and calls stand more than ", most_depth,
@@ -200,7 +207,7 @@ void Site::check_operands(size_t count) const {
 }
 
 const ValueType& Site::result(size_t i) const {
-    if (i == 0 && result_) return *result_;
+    if (i == which_ && result_) return *result_;
     check(i < operation.results.size() && operation.results[i].kind == syntax::Type::Kind::tensor,
           "result ", i, " is no tensor, which is required.");
     return operation.results[i].tensor;
@@ -301,6 +308,52 @@ Axes Site::numbers_of(const Tensor& operand, size_t count, std::string_view what
         check(number >= -most_length && number <= most_length, what, " have the number ", number,
               ". Numbers of at most ", most_length, " are required.");
     return made;
+}
+
+int64_t Site::number_of(const Tensor& operand, std::string_view what) const {
+    check<TypeError>(operand.rank() == 0, what, " is ", operand.type(),
+                     ". An integer without dimensions is required.");
+    return numbers_of(ops::reshape(operand, {1}), 1, what)[0];
+}
+
+ValueType Site::with_lengths(ValueType type, const Tensor& lengths) const {
+    if (!syntax::is_open(type.shape)) return type;
+    const Shape made = numbers_of(lengths, type.shape.size(), "its lengths");
+    check(std::ranges::all_of(made, [](int64_t length) { return length >= 0; }) &&
+              syntax::fits(type.shape, made),
+          "its lengths are ", made, ", and ", type_text(type),
+          " is written. Lengths that fit are required.");
+    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 64;  // of bytes, as written ones
+    int64_t count = 1;
+    for (const int64_t length : made) {
+        check<OverflowError>(length == 0 || count <= most / length, "its lengths are ", made,
+                             ". At most ", most, " elements are required.");
+        count *= std::max<int64_t>(1, length);
+    }
+    type.shape = made;
+    return type;
+}
+
+const syntax::Function* Site::called(size_t i) const {
+    const syntax::Attribute* const names = find({"called_computations"});
+    if (names == nullptr) return nullptr;
+    check(
+        names->kind == Kind::list && i < names->list.size() && names->list[i].kind == Kind::symbol,
+        "called_computations has no function ", i, ", which is required: [@name].");
+    return &building.function(names->list[i].text);
+}
+
+std::vector<syntax::Type> Site::region_arguments(size_t i) const {
+    if (const syntax::Function* const function = called(i)) return function->arguments;
+    std::vector<syntax::Type> types;
+    for (const uint32_t argument : region(i).arguments) types.push_back(building.type_of(argument));
+    return types;
+}
+
+Tensors Site::run(size_t i, const Tensors& arguments) const {
+    if (const syntax::Function* const function = called(i))
+        return building.call(*function, arguments);
+    return building.run(region(i), arguments);
 }
 
 const syntax::Region& Site::region(size_t i) const {

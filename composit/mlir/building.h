@@ -34,6 +34,8 @@ class Building {
 
     // Tensors of tuples stand in a row, in arguments and in results.
     Tensors call(const syntax::Function& function, const Tensors& arguments);
+    // The function of that name; ValueError where there is none.
+    [[nodiscard]] const syntax::Function& function(std::string_view name) const;
     // What a region of the operation that is built returns.
     Tensors run(const syntax::Region& region, const Tensors& arguments);
 
@@ -70,10 +72,14 @@ class Site {
   public:
     using Names = std::initializer_list<std::string_view>;
 
-    // `result`: the type of the first one, where what is written leaves lengths open.
+    // `result`: the type of result `which`, where what is written leaves lengths open.
     Site(Building& building, const syntax::Operation& operation, const Tensors& operands,
-         std::optional<ValueType> result = {})
-        : building(building), operation(operation), x(operands), result_(std::move(result)) {}
+         std::optional<ValueType> result = {}, size_t which = 0)
+        : building(building),
+          operation(operation),
+          x(operands),
+          result_(std::move(result)),
+          which_(which) {}
     Site(const Site&) = delete;
     Site& operator=(const Site&) = delete;
 
@@ -116,17 +122,23 @@ class Site {
                                 std::string_view what) const;
 
     // The numbers of an operand, `count` integers in a row: lengths of inputs, and what is computed
-    // of them. NotSupported where they depend on an input's values.
+    // of them. NotSupported where they depend on an input's values. `number_of`: of a single one.
     [[nodiscard]] Axes numbers_of(const Tensor& operand, size_t count, std::string_view what) const;
 
-    // ----- regions
-    [[nodiscard]] const syntax::Region& region(size_t i) const;
-    Tensors run(size_t i, const Tensors& arguments) const {
-        return building.run(region(i), arguments);
-    }
+    [[nodiscard]] int64_t number_of(const Tensor& operand, std::string_view what) const;
+    // `type`, with the lengths that an operand has where some are open in it.
+    [[nodiscard]] ValueType with_lengths(ValueType type, const Tensor& lengths) const;
+
+    // ----- regions; of calls by name the functions that they name instead (called_computations)
+    [[nodiscard]] std::vector<syntax::Type> region_arguments(size_t i) const;
+    Tensors run(size_t i, const Tensors& arguments) const;
 
   private:
+    [[nodiscard]] const syntax::Region& region(size_t i) const;
+    [[nodiscard]] const syntax::Function* called(size_t i) const;  // none: it has regions
+
     std::optional<ValueType> result_;
+    size_t which_;
 };
 [[nodiscard]] Axes integers_of(const syntax::Attribute& attribute, std::string_view name);
 
@@ -135,6 +147,11 @@ using LoadRules = std::map<std::string_view, LoadRule>;  // by operation: "stabl
 
 [[nodiscard]] const LoadRules& load_rules();
 [[nodiscard]] bool is_loaded(std::string_view operation);  // whether there is a rule
+
+// ----- calls by name that JAX writes for StableHLO's operations where lengths are open
+[[nodiscard]] Tensors reduced_dynamic_windows(const Site& site);
+[[nodiscard]] Tensors greatest_of_open(const Site& site);
+[[nodiscard]] Tensors random_bits_of_open(const Site& site);
 
 void add_elementwise_loads(LoadRules& rules);
 void add_layout_loads(LoadRules& rules);

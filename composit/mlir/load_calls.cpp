@@ -26,7 +26,14 @@ char letter(const Site& site, std::string_view name) {
     return static_cast<char>(found->integer);
 }
 
-Tensor zeros(const ValueType& type) { return ops::full(type.shape, jax::number(type.dtype, 0)); }
+// Zeros of the type that is written; open lengths are those of the batch.
+Tensor zeros(const Site& site, size_t result) {
+    ValueType type = site.result(result);
+    const Shape& batch = site.x[0].shape();
+    for (size_t d = 0; d < type.shape.size() && d < batch.size(); ++d)
+        if (type.shape[d] == open_length) type.shape[d] = batch[d];
+    return ops::full(type.shape, jax::number(type.dtype, 0));
+}
 
 void check_matrices(const Site& site, size_t count) {
     site.check_operands(count);
@@ -47,7 +54,7 @@ Tensor wide(const Tensor& x) {
 }
 
 // What LAPACK says of errors: none, as composit's are exceptions.
-Tensor no_error(const Site& site, size_t result) { return zeros(site.fixed_result(result)); }
+Tensor no_error(const Site& site, size_t result) { return zeros(site, result); }
 
 Tensors potrf(const Site& site) {
     check_matrices(site, 1);
@@ -90,8 +97,8 @@ Tensors gesdd(const Site& site) {
     const bool has_vectors = mode != 'N';
     const Tensors made =
         jax::apply("svd", site.x, {{"compute_uv", has_vectors}, {"full_matrices", mode == 'A'}});
-    return {site.x[0], made[0], has_vectors ? made[1] : zeros(site.fixed_result(2)),
-            has_vectors ? made[2] : zeros(site.fixed_result(3)), no_error(site, 4)};
+    return {site.x[0], made[0], has_vectors ? made[1] : zeros(site, 2),
+            has_vectors ? made[2] : zeros(site, 3), no_error(site, 4)};
 }
 
 // R, and below its diagonal the vectors of reflections, through which no gradient goes: what is
@@ -136,8 +143,16 @@ Tensors asserted(const Site& site) {
                "it has no bool first, which is required.");
     if (site.x[0].node().is_open()) return {};
     const ir::Array known = execute::evaluate_and_keep({site.x[0]})[0];
-    site.check(*known.data_as<bool>(), "the lengths of inputs do not fit: ",
-               site.word_or({"error_message"}, "the text does not say why"));
+    if (*known.data_as<bool>()) return {};
+    std::string why = site.word_or({"error_message"}, "the text does not say why");
+    for (size_t i = 1; i < site.x.size(); ++i) {  // numbers stand as {0}, {1}, …
+        const std::string place = text("{", i - 1, "}");
+        const size_t at = why.find(place);
+        if (at == std::string::npos || site.x[i].node().is_open() || site.x[i].rank() != 0)
+            continue;
+        why.replace(at, place.size(), text(site.number_of(site.x[i], "a length")));
+    }
+    site.check(false, "the lengths of inputs do not fit: ", why);
     return {};
 }
 
@@ -155,6 +170,9 @@ const std::map<std::string, LoadRule>& functions() {
                                  "LayoutConstraint", "annotate_device_placement"})
             made[name] = as_it_is;
         made["shape_assertion"] = asserted;
+        made["stablehlo.dynamic_reduce_window"] = reduced_dynamic_windows;
+        made["stablehlo.dynamic_top_k"] = greatest_of_open;
+        made["stablehlo.dynamic_rng_bit_generator"] = random_bits_of_open;
         constexpr struct {
             const char *name, *of;
         } elementwise[] = {
@@ -191,7 +209,15 @@ Tensors called_by_name(const Site& site) {
         fail<NotSupported>("it calls '", name, "', a function of another library. One of ",
                            join(known), ", or JAX's of LAPACK, is required.");
     }
-    return found->second(site);
+    // Operands that say how long results are: they are as long without.
+    const Axes lengths = site.integers_or({"indices_of_shape_operands"}, {});
+    if (lengths.empty()) return found->second(site);
+    site.checked_axes(lengths, static_cast<int64_t>(site.x.size()), "indices_of_shape_operands");
+    Tensors operands;
+    for (size_t i = 0; i < site.x.size(); ++i)
+        if (std::ranges::find(lengths, static_cast<int64_t>(i)) == lengths.end())
+            operands.push_back(site.x[i]);
+    return found->second(Site(site.building, site.operation, operands));
 }
 
 }  // namespace

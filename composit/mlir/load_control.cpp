@@ -51,10 +51,7 @@ Tensors chosen(const Site& site, const Tensor& place) {
 }
 
 Tensors called(const Site& site, const std::string& name) {
-    const syntax::Function* const function = site.building.module().find(name);
-    site.check(function != nullptr, "there is no function @", name,
-               ". A function of the module is required.");
-    return site.building.call(*function, site.x);
+    return site.building.call(site.building.function(name), site.x);
 }
 
 // What composit itself wrote as a function under a name: the operation that it was. Nothing where

@@ -133,34 +133,13 @@ Tensors counted_along(const Site& site) {
                       {{"shape", type.shape}, {"dimension", axis}, {"dtype", type.dtype}});
 }
 
-// The type of a result whose lengths are an operand: what is written, or where that is open, the
-// operand's numbers. They are known of inputs with lengths: what counts them is no placeholder.
-ValueType type_of_lengths(const Site& site, const Tensor& lengths) {
-    ValueType type = site.result();
-    if (!syntax::is_open(type.shape)) return type;
-    const Shape made = site.numbers_of(lengths, type.shape.size(), "its lengths");
-    site.check(std::ranges::all_of(made, [](int64_t length) { return length >= 0; }) &&
-                   syntax::fits(type.shape, made),
-               "its lengths are ", made, ", and ", type_text(type),
-               " is written. Lengths that fit are required.");
-    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 64;  // of bytes, as written ones
-    int64_t count = 1;
-    for (const int64_t length : made) {
-        site.check<OverflowError>(length == 0 || count <= most / length, "its lengths are ", made,
-                                  ". At most ", most, " elements are required.");
-        count *= std::max<int64_t>(1, length);
-    }
-    type.shape = made;
-    return type;
-}
-
 // Operations of lengths that are computed, by the rules of those that have them written.
 LoadRule of_lengths(size_t operands, const LoadRule& rule) {
     return [operands, rule](const Site& site) {
         site.check_operands(operands);
         const Tensors first(site.x.begin(), site.x.end() - 1);
         const Site inner(site.building, site.operation, first,
-                         type_of_lengths(site, site.x.back()));
+                         site.with_lengths(site.result(), site.x.back()));
         return rule(inner);
     };
 }

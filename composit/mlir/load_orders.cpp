@@ -223,10 +223,7 @@ Tensors sorted(const Site& site) {
     return results;
 }
 
-Tensors greatest(const Site& site) {
-    site.check_operands(1);
-    const Tensor& x = site.x[0];
-    const int64_t count = site.integer({"k"});
+Tensors greatest(const Site& site, const Tensor& x, int64_t count) {
     site.check(x.rank() > 0 && count >= 0 && count <= x.shape().back(), "k is ", count, " of ",
                x.type(), ". A number up to the length of the last axis is required.");
     return jax::apply("top_k", {x}, {{"k", count}});
@@ -234,9 +231,17 @@ Tensors greatest(const Site& site) {
 
 }  // namespace
 
+Tensors greatest_of_open(const Site& site) {
+    site.check_operands(2);
+    return greatest(site, site.x[0], site.number_of(site.x[1], "k"));
+}
+
 void add_order_loads(LoadRules& rules) {
     rules["stablehlo.sort"] = sorted;
-    rules["chlo.top_k"] = greatest;
+    rules["chlo.top_k"] = [](const Site& site) {
+        site.check_operands(1);
+        return greatest(site, site.x[0], site.integer({"k"}));
+    };
 }
 
 }  // namespace composit::mlir

@@ -103,13 +103,15 @@ Axes specification(const Site& site, const syntax::Attribute& list, const char* 
 // What the window of a convolution is, in its own form and in the generic one.
 class Window {
   public:
-    Window(const Site& site, size_t spatial) : site_(site), spatial_(spatial) {
+    // `own_padding`: two numbers for each axis, instead of the attribute's.
+    Window(const Site& site, size_t spatial, std::optional<Axes> own_padding)
+        : site_(site), spatial_(spatial) {
         if (const syntax::Attribute* const own = site.find({"window"})) {
             site.check(own->kind == Kind::record, "window is no record, which is required.");
             window_ = own;
         }
         strides = numbers("stride", "window_strides", 1, 1);
-        padding = numbers("pad", "padding", 2, 0);
+        padding = own_padding ? *own_padding : numbers("pad", "padding", 2, 0);
         image = numbers("lhs_dilate", "lhs_dilation", 1, 1);
         filters = numbers("rhs_dilate", "rhs_dilation", 1, 1);
         turned = numbers("reverse", "window_reversal", 1, 0);
@@ -132,8 +134,7 @@ class Window {
     const syntax::Attribute* window_ = nullptr;
 };
 
-Tensors convolution(const Site& site) {
-    site.check_operands(2);
+Tensors convolution_padded(const Site& site, const std::optional<Axes>& padding) {
     const Tensor &x = site.x[0], &w = site.x[1];
     const syntax::Attribute& lists = site.attribute({"dim_numbers", "dimension_numbers"});
     site.check(
@@ -149,7 +150,7 @@ Tensors convolution(const Site& site) {
                               w.shape().size() == rank && shape.size() == rank,
                           "operands are ", x.type(), " and ", w.type(),
                           ". An axis for each number of dimensions is required.");
-    const Window window(site, rank - 2);
+    const Window window(site, rank - 2, padding);
     const int64_t groups = site.integer_or({"feature_group_count"}, 1),
                   batches = site.integer_or({"batch_group_count"}, 1);
     const auto of = [](const Shape& lengths, int64_t axis) {
@@ -188,6 +189,18 @@ Tensors convolution(const Site& site) {
                        {"rhs_dilation", window.filters},
                        {"feature_group_count", groups},
                        {"batch_group_count", batches}});
+}
+
+Tensors convolution(const Site& site) {
+    site.check_operands(2);
+    return convolution_padded(site, {});
+}
+
+Tensors dynamic_convolution(const Site& site) {
+    site.check_operands(3);
+    const auto spatial = static_cast<size_t>(std::max<int64_t>(site.x[0].rank() - 2, 0));
+    return convolution_padded(
+        site, site.numbers_of(ops::reshape(site.x[2], {site.x[2].size()}), 2 * spatial, "padding"));
 }
 
 // ----- transforms and factors
@@ -248,6 +261,7 @@ void add_product_loads(LoadRules& rules) {
     rules["stablehlo.dot_general"] = product;
     rules["stablehlo.dot"] = plain_product;
     rules["stablehlo.convolution"] = convolution;
+    rules["stablehlo.dynamic_conv"] = dynamic_convolution;
     rules["stablehlo.fft"] = transformed;
     rules["stablehlo.cholesky"] = cholesky_factor;
     rules["stablehlo.triangular_solve"] = triangular_solution;

@@ -92,6 +92,13 @@ Tensors random_bits(const Site& site) {
 
 }  // namespace
 
+Tensors random_bits_of_open(const Site& site) {
+    site.check_operands(2);
+    const Tensors state = {site.x[0]};
+    return random_bits(Site(site.building, site.operation, state,
+                            site.with_lengths(site.result(1), site.x[1]), 1));
+}
+
 void add_random_loads(LoadRules& rules) {
     rules["stablehlo.rng_bit_generator"] = random_bits;
     rules["stablehlo.rng"] = [](const Site&) -> Tensors {

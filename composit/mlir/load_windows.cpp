@@ -22,6 +22,21 @@ struct Windowing {
         base_dilation = site.integers_or({"base_dilations"}, ones);
         window_dilation = site.integers_or({"window_dilations"}, ones);
         padding = site.integers_or({"padding"}, Axes(2 * rank, 0));
+        check(site, rank);
+    }
+
+    // Of operands in that order.
+    Windowing(const Site& site, size_t rank, const Tensor* operands) {
+        window = site.numbers_of(operands[0], rank, "window_dimensions");
+        strides = site.numbers_of(operands[1], rank, "window_strides");
+        base_dilation = site.numbers_of(operands[2], rank, "base_dilations");
+        window_dilation = site.numbers_of(operands[3], rank, "window_dilations");
+        padding =
+            site.numbers_of(ops::reshape(operands[4], {operands[4].size()}), 2 * rank, "padding");
+        check(site, rank);
+    }
+
+    void check(const Site& site, size_t rank) const {
         site.checked_numbers(window, rank, 1, "window_dimensions");
         site.checked_numbers(strides, rank, 1, "window_strides");
         site.checked_numbers(base_dilation, rank, 1, "base_dilations");
@@ -84,19 +99,24 @@ Tensors running_results(const Tensor& x, Combiner combiner, int64_t axis, bool i
     return jax::apply(primitive, {x}, {{"axis", axis}, {"reverse", is_backward}});
 }
 
-Tensors reduced_windows(const Site& site) {
+// Tensors and what each begins with.
+void check_begun(const Site& site) {
     const size_t count = site.x.size() / 2;
     site.check(count > 0 && site.x.size() == 2 * count, "it has ", site.x.size(),
                " operands. Tensors and what each begins with are required.");
     const Shape& shape = site.x[0].shape();
-    const size_t rank = shape.size();
     for (size_t k = 0; k < count; ++k)
         site.check<TypeError>(site.x[k].shape() == shape && site.x[count + k].rank() == 0 &&
                                   site.x[k].dtype() == site.x[count + k].dtype(),
                               "it reduces ", site.x[k].type(), " from ", site.x[count + k].type(),
                               " on. Equal shapes, and a number of the same dtype for each, are "
                               "required.");
-    const Windowing windowing(site, rank);
+}
+
+Tensors reduced_by(const Site& site, const Windowing& windowing) {
+    const size_t count = site.x.size() / 2;
+    const Shape& shape = site.x[0].shape();
+    const size_t rank = shape.size();
     windowing.check_counts(site, shape, site.result().shape);
     const ScalarBody body = scalar_body(site, 0);
     site.check(body.parameters.size() == 2 * count && body.results.size() == count,
@@ -131,6 +151,11 @@ Tensors reduced_windows(const Site& site) {
     return folded(site, 0, std::move(windows), initial);
 }
 
+Tensors reduced_windows(const Site& site) {
+    check_begun(site);
+    return reduced_by(site, Windowing(site, site.x[0].shape().size()));
+}
+
 Tensors scattered_to_selected(const Site& site) {
     site.check_operands(3);
     const Tensor &x = site.x[0], &source = site.x[1], &initial = site.x[2];
@@ -158,6 +183,16 @@ Tensors scattered_to_selected(const Site& site) {
 }
 
 }  // namespace
+
+Tensors reduced_dynamic_windows(const Site& site) {
+    constexpr size_t numbers = 5;  // operands: windows, strides, two dilations, padding
+    site.check(site.x.size() > numbers, "it has ", site.x.size(),
+               " operands. Tensors, what each begins with, and five of numbers are required.");
+    const Tensors begun(site.x.begin(), site.x.end() - numbers);
+    const Site inner(site.building, site.operation, begun);
+    check_begun(inner);
+    return reduced_by(inner, Windowing(site, begun[0].shape().size(), &*site.x.end() - numbers));
+}
 
 void add_window_loads(LoadRules& rules) {
     rules["stablehlo.reduce_window"] = reduced_windows;

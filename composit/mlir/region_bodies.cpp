@@ -39,8 +39,7 @@ bool have_equal_bytes(const ir::Array& a, const ir::Array& b) {
 ScalarBody scalar_body(const Site& site, size_t region) {
     const ir::TraceScope scope;
     ScalarBody body;
-    for (const uint32_t argument : site.region(region).arguments) {
-        const syntax::Type& type = site.building.type_of(argument);
+    for (const syntax::Type& type : site.region_arguments(region)) {
         site.check(type.kind == syntax::Type::Kind::tensor && type.tensor.shape.empty(),
                    "a region takes ", syntax::type_text(type),
                    ". Tensors without dimensions are required.");
