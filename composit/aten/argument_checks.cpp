@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iomanip>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 namespace composit::aten {
 namespace {
@@ -110,11 +112,28 @@ void check_complex_is_said(bool is_said, bool is_complex) {
                              "PyTorch release.");
 }
 
-void check_integer_bounds(int64_t low, int64_t high) {
+void check_integer_bounds(int64_t low, int64_t high, ir::DType dtype) {
     user_check<RuntimeError>(low < high,
                              "random_ expects 'from' to be less than 'to', but got "
                              "from=",
                              low, " >= to=", high);
+    if (!ir::is_integer(dtype) && dtype != ir::DType::boolean) return;
+    const auto [least, most, name] = [&]() -> std::tuple<int64_t, int64_t, const char*> {
+        switch (dtype) {
+            case ir::DType::boolean: return {0, 1, "bool"};
+            case ir::DType::int8: return {INT8_MIN, INT8_MAX, "signed char"};
+            case ir::DType::uint8: return {0, UINT8_MAX, "unsigned char"};
+            case ir::DType::int16: return {INT16_MIN, INT16_MAX, "short"};
+            case ir::DType::uint16: return {0, UINT16_MAX, "unsigned short"};
+            case ir::DType::int32: return {INT32_MIN, INT32_MAX, "int"};
+            case ir::DType::uint32: return {0, UINT32_MAX, "unsigned int"};
+            case ir::DType::uint64: return {0, INT64_MAX, "unsigned long"};
+            default: return {INT64_MIN, INT64_MAX, "long"};
+        }
+    }();
+    user_check<RuntimeError>(low >= least && low <= most, "from is out of bounds for ", name);
+    user_check<RuntimeError>(high - 1 >= least && high - 1 <= most, "to - 1 is out of bounds for ",
+                             name);
 }
 
 void check_deviation(double deviation) {

@@ -36,10 +36,11 @@ void check_layout(int64_t dims, const std::vector<int64_t>& layout);
                                      int64_t iterations);
 // stft of real signals and windows: whether the result is complex has to be said.
 void check_complex_is_said(bool is_said, bool is_complex);
-// randint: from `low`, below `high`. normal: a deviation that is not negative. bernoulli: a chance
-// in [0, 1]. multinomial: weights that are finite and not negative, whose sums are above 0; told by
-// the least, the greatest (NaN where one is) and the least sum.
-void check_integer_bounds(int64_t low, int64_t high);
+// randint: from `low`, below `high`, numbers that an integer dtype has. normal: a deviation that is
+// not negative. bernoulli: a chance in [0, 1]. multinomial: weights that are finite and not
+// negative, whose sums are above 0; told by the least, the greatest (NaN where one is) and the
+// least sum.
+void check_integer_bounds(int64_t low, int64_t high, ir::DType dtype = ir::DType::int64);
 void check_deviation(double deviation);
 void check_chance(double least, double greatest);
 void check_weights(double least, double greatest, double least_sum);

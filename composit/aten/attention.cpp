@@ -52,6 +52,7 @@ Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& giv
         key = numpy::repeat(key, groups, -3);
         value = numpy::repeat(value, groups, -3);
     }
+    if (length_of(key, -2) == 0) return nn::scaled_dot_product_attention(query, key, value);
     const double root = std::sqrt(static_cast<double>(length_of(query, -1)));
     Tensor mask = o.mask ? additive(o.mask, query.dtype()) : Tensor();
     if (o.is_causal) {

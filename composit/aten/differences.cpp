@@ -73,4 +73,14 @@ Tensor tensordot(const Tensor& given_a, const Tensor& given_b, const std::vector
     return numpy::tensordot(a, b, dims_a, dims_b);
 }
 
+Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count) {
+    user_check<RuntimeError>(count >= 0, "tensordot expects dims >= 0, but got dims=", count);
+    user_check<RuntimeError>(count <= a.rank() && count <= b.rank(),
+                             "tensordot expects dims < ndim_a or ndim_b, but got dims=", count);
+    std::vector<int64_t> dims_a(static_cast<size_t>(count)), dims_b = dims_a;
+    std::iota(dims_a.begin(), dims_a.end(), a.rank() - count);
+    std::iota(dims_b.begin(), dims_b.end(), 0);
+    return tensordot(a, b, dims_a, dims_b);
+}
+
 }  // namespace composit::aten

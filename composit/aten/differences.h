@@ -27,5 +27,7 @@ using ir::Tensor;
 // Products summed over pairs of dimensions; one of length 1 counts for all of the other's.
 [[nodiscard]] Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& dims_a,
                                const std::vector<int64_t>& dims_b);
+// Over the last `count` dimensions of a and the first of b. RuntimeError where there are fewer.
+[[nodiscard]] Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count = 2);
 
 }  // namespace composit::aten

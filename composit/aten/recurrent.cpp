@@ -50,7 +50,7 @@ void check_input_size(int64_t length, int64_t required) {
 }
 
 void check_recurrent_input(std::string_view module, const Shape& input, ir::DType dtype,
-                           int64_t required, ir::DType of_weights) {
+                           int64_t required, ir::DType of_weights, bool batch_first) {
     user_check(input.size() == 2 || input.size() == 3, module,
                ": Expected input to be 2D or 3D, got ", input.size(), "D instead");
     check_input_size(input.back(), required);
@@ -58,6 +58,41 @@ void check_recurrent_input(std::string_view module, const Shape& input, ir::DTyp
                ") does not match weight dtype (torch.", of_weights,
                "). Convert input: input.to(torch.", of_weights,
                "), or convert model: model.to(torch.", dtype, ")");
+    user_check<RuntimeError>(input[input.size() == 3 && batch_first ? 1 : 0] > 0,
+                             "Expected sequence length to be larger than 0 in RNN");
+}
+
+void check_packed_input(const Shape& data, ir::DType dtype, int64_t required,
+                        ir::DType of_weights) {
+    check_input_size(data.back(), required);
+    user_check<RuntimeError>(
+        dtype == of_weights, "mat1 and mat2 must have the same dtype, but got ",
+        ir::scalar_type_name(dtype), " and ", ir::scalar_type_name(of_weights));
+}
+
+void check_cell_input(std::string_view module, const Shape& input, int64_t required, int64_t hidden,
+                      const std::vector<Shape>& states) {
+    const auto is_one = [](const Shape& shape) { return shape.size() == 1 || shape.size() == 2; };
+    user_check(is_one(input), module, ": Expected input to be 1D or 2D, got ", input.size(),
+               "D instead");
+    for (size_t i = 0; i < states.size(); ++i) {
+        const std::string name = states.size() > 1 ? text("hx[", i, "]") : "hidden";
+        user_check(is_one(states[i]), module, ": Expected ", name, " to be 1D or 2D, got ",
+                   states[i].size(), "D instead");
+    }
+    user_check<RuntimeError>(input.back() == required, "input has inconsistent input_size: got ",
+                             input.back(), " expected ", required);
+    const int64_t batch = input.size() == 2 ? input[0] : 1;
+    for (size_t i = 0; i < states.size(); ++i) {
+        // A state is taken as one of a batch where the input is none.
+        Shape state = states[i];
+        if (input.size() == 1) state.insert(state.begin(), 1);
+        user_check<RuntimeError>(state[0] == batch, "Input batch size ", batch,
+                                 " doesn't match hidden", i, " batch size ", state[0]);
+        user_check<RuntimeError>(state.size() == 2 && state[1] == hidden, "hidden", i,
+                                 " has inconsistent hidden_size: got ",
+                                 state.size() > 1 ? state[1] : 1, ", expected ", hidden);
+    }
 }
 
 std::vector<Shape> recurrent_states(const RecurrentSizes& sizes, int64_t batch) {

@@ -21,9 +21,16 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 // RuntimeError unless the last length of an input is the network's.
 void check_input_size(int64_t length, int64_t required);
 // ValueError for an input of another number of dimensions than 2 and 3; then as above; ValueError
-// where the weights have another dtype than the input. `module` is the class that is named.
+// where the weights have another dtype than the input, RuntimeError where there are no times.
+// `module` is the class that is named.
 void check_recurrent_input(std::string_view module, const Shape& input, ir::DType dtype,
-                           int64_t required, ir::DType of_weights);
+                           int64_t required, ir::DType of_weights, bool batch_first);
+// As check_input_size; RuntimeError where the weights have another dtype than packed data.
+void check_packed_input(const Shape& data, ir::DType dtype, int64_t required, ir::DType of_weights);
+// A step's input and states: ValueError for other numbers of dimensions than 1 and 2, RuntimeError
+// for lengths that do not go together.
+void check_cell_input(std::string_view module, const Shape& input, int64_t required, int64_t hidden,
+                      const std::vector<Shape>& states);
 // The shapes of the states of a batch: one, or two of an LSTM.
 [[nodiscard]] std::vector<Shape> recurrent_states(const RecurrentSizes& sizes, int64_t batch);
 

@@ -45,8 +45,10 @@ double smallest_of(DType dtype) {
 Tensor multinomial(const Tensor& key, const Tensor& weights, int64_t count, bool replacement) {
     user_check<TypeError>(ir::is_floating(weights.dtype()), "multinomial: weights have dtype ",
                           weights.dtype(), ". Floats are required.");
-    user_check(weights.rank() > 0 && weights.shape().back() > 0, "multinomial: weights have shape ",
-               weights.shape(), ". Classes are required.");
+    user_check<RuntimeError>(weights.rank() == 1 || weights.rank() == 2,
+                             "prob_dist must be 1 or 2 dim");
+    user_check(weights.shape().back() > 0, "multinomial: weights have shape ", weights.shape(),
+               ". Classes are required.");
     user_check<RuntimeError>(count > 0, "cannot sample n_sample <= 0 samples");
     user_check<RuntimeError>(
         replacement || count <= weights.shape().back(),

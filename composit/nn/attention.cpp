@@ -80,6 +80,7 @@ Tensor attended(const Tensor& query, const Tensor& key, const Tensor& value,
     const double scale =
         options.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape().back())));
     Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) * scale;
+    if (scores.shape().back() == 0) return numpy::matmul(scores, value);  // no keys: zeros
     const bool may_refuse = options.mask || options.position;
     if (options.is_causal)
         scores = apply("where", {up_to_own(scores, {}), scores, refused(scores)});

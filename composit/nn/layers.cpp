@@ -111,6 +111,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const auto head_size = static_cast<double>(query.shape().back());
     return errors_as("scaled_dot_product_attention", [&] {
         Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) / std::sqrt(head_size);
+        if (scores.shape().back() == 0) return numpy::matmul(scores, value);  // no keys: zeros
         if (mask) scores = scores + mask;
         return numpy::matmul(softmax(scores, -1), value);
     });

@@ -39,7 +39,8 @@ void bind_checks(nb::module_& module) {
         },
         nb::arg().none(), nb::arg(), nb::arg());
     module.def("check_complex_is_said", &aten::check_complex_is_said);
-    module.def("check_integer_bounds", &aten::check_integer_bounds);
+    module.def("check_integer_bounds", &aten::check_integer_bounds, nb::arg(), nb::arg(),
+               nb::arg() = ir::DType::int64);
     module.def("check_deviation", &aten::check_deviation);
     module.def("check_chance", &aten::check_chance);
     module.def("check_weights", &aten::check_weights);
@@ -72,6 +73,12 @@ void bind_differences(nb::module_& module) {
         "tensordot",
         [](const Tensor& a, const Tensor& b, const std::vector<int64_t>& dims_a,
            const std::vector<int64_t>& dims_b) { return aten::tensordot(a, b, dims_a, dims_b); },
+        located);
+    module.def(
+        "tensordot_of_last",
+        [](const Tensor& a, const Tensor& b, int64_t count) {
+            return aten::tensordot(a, b, count);
+        },
         located);
 }
 

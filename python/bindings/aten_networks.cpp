@@ -42,6 +42,8 @@ void bind_recurrent(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("check_input_size", &aten::check_input_size);
     module.def("check_recurrent_input", &aten::check_recurrent_input);
+    module.def("check_packed_input", &aten::check_packed_input);
+    module.def("check_cell_input", &aten::check_cell_input);
     module.def("recurrent_states", [](const std::string& mode, int64_t layers, TruthFlag both,
                                       int64_t hidden, int64_t projection, int64_t batch) {
         nb::list made;

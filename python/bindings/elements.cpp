@@ -188,6 +188,11 @@ nb::object known_view(const LazyTensor& tensor, const numpy::Index& index) {
     std::optional<numpy::BasicPart> part = numpy::basic_part(tensor.type().shape, index);
     if (!part || std::find(part->stays.begin(), part->stays.end(), true) == part->stays.end())
         return {};
+    // All of a tensor is the tensor's own node, as it is where its values are not known: what is
+    // differentiated by either is the same.
+    const bool is_whole = part->shape() == tensor.type().shape &&
+                          std::ranges::all_of(part->steps, [](int64_t step) { return step == 1; });
+    if (is_whole) return {};
     return wrap_known_view(std::move(*part), tensor);
 }
 

@@ -111,16 +111,23 @@ TEST(aten_networks, packed_sequences_run_as_each_alone) {
     expect_near(numpy::take(padded.data, numpy::array<int64_t>({0}), 1), alone[0]);
     EXPECT_THROW((void)aten::packed_recurrent("GRU", packed.data, packed.batch_sizes, weights, {}),
                  ValueError);
-    aten::check_recurrent_input("LSTM", {4, 2, 2}, ir::DType::float64, 2, ir::DType::float64);
-    EXPECT_THROW(
-        aten::check_recurrent_input("LSTM", {4}, ir::DType::float64, 2, ir::DType::float64),
-        ValueError);
-    EXPECT_THROW(
-        aten::check_recurrent_input("LSTM", {4, 3}, ir::DType::float64, 2, ir::DType::float64),
-        RuntimeError);
-    EXPECT_THROW(
-        aten::check_recurrent_input("LSTM", {4, 2}, ir::DType::float32, 2, ir::DType::float64),
-        ValueError);
+    const auto check = [](const Shape& input, ir::DType dtype, bool batch_first = false) {
+        aten::check_recurrent_input("LSTM", input, dtype, 2, ir::DType::float64, batch_first);
+    };
+    check({4, 2, 2}, ir::DType::float64);
+    check({4, 0, 2}, ir::DType::float64);
+    EXPECT_THROW(check({4}, ir::DType::float64), ValueError);
+    EXPECT_THROW(check({4, 3}, ir::DType::float64), RuntimeError);
+    EXPECT_THROW(check({4, 2}, ir::DType::float32), ValueError);
+    EXPECT_THROW(check({0, 4, 2}, ir::DType::float64), RuntimeError);
+    EXPECT_THROW(check({4, 0, 2}, ir::DType::float64, true), RuntimeError);
+    EXPECT_THROW(aten::check_packed_input({4, 2}, ir::DType::float32, 2, ir::DType::float64),
+                 RuntimeError);
+    aten::check_cell_input("LSTMCell", {4, 2}, 2, 3, {{4, 3}, {4, 3}});
+    aten::check_cell_input("LSTMCell", {2}, 2, 3, {{3}, {3}});
+    EXPECT_THROW(aten::check_cell_input("GRUCell", {1, 4, 2}, 2, 3, {}), ValueError);
+    EXPECT_THROW(aten::check_cell_input("GRUCell", {4, 2}, 2, 3, {{5, 3}}), RuntimeError);
+    EXPECT_THROW(aten::check_cell_input("GRUCell", {4, 2}, 2, 3, {{4}}), RuntimeError);
     EXPECT_THROW((void)aten::recurrent("none", first, weights), ValueError);
 }
 

@@ -81,3 +81,22 @@ def test_arguments_that_are_not_differentiated():
         composit.grad(f, (0, 1))(X, X)
     gradient = composit.grad(lambda x: f(x, cnp.asarray(X)))(X)
     np.testing.assert_array_equal(gradient, X)
+
+
+@pytest.mark.parametrize("part", ["[:]", "[()]", "[0:2]", "[-2:, ...]", "[::1, :]", "[...]"])
+def test_all_of_a_tensor_is_its_node_whether_its_values_are_known(part):
+    """What is differentiated by a part that is all of a tensor is differentiated by the tensor."""
+
+    def slope(x):
+        whole = eval(f"x{part}")
+        return composit.chain_rule({whole - x: whole - x}, [whole])[0]
+
+    values = np.arange(6.0).reshape(2, 3)
+    x = composit.placeholder("x", (2, 3), np.float64)
+    for found in (
+        slope(cnp.asarray(values)),
+        slope(cnp.asarray(values) + 0),
+        composit.evaluate(slope(x), {x: values}),
+        composit.compile(slope, values)(values),
+    ):
+        assert (np.asarray(found) == 0).all()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import composit._core as _core
-from composit._core import not_implemented, value_error
+from composit._core import not_implemented, value_error, with_location
 from composit.torch.distributions import constraints
 from composit.torch.distributions.formulas import give_formulas
 from composit.torch.distributions.utils import (
@@ -341,6 +341,12 @@ class _Same(Transform):
     __hash__ = object.__hash__
 
 
+def _check_length(value: Any, dim: int, name: str, required: int) -> None:
+    if value.size(dim) != required:
+        raise AssertionError(with_location(f"x.size({dim}) = {value.size(dim)} must equal {name} "
+                                           f"{required}"))  # fmt: skip
+
+
 class _Several(Transform):
     """A transform for each part of a value along a dimension."""
 
@@ -376,6 +382,11 @@ class CatTransform(_Several):
         super().__init__(cache_size=cache_size)
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.transforms):
+            raise AssertionError(
+                with_location(f"lengths ({len(self.lengths)}) must match transforms "
+                              f"({len(self.transforms)})")
+            )  # fmt: skip
         self.dim = dim
 
     @lazy_property
@@ -389,6 +400,7 @@ class CatTransform(_Several):
         return sum(self.lengths)
 
     def _parts(self, value: Any) -> list[Any]:
+        _check_length(value, self.dim, "length", self.length)
         return list(value.split(self.lengths, self.dim))
 
     def _joined(self, parts: list[Any]) -> Any:
@@ -427,6 +439,7 @@ class StackTransform(_Several):
         self.dim = dim
 
     def _parts(self, value: Any) -> list[Any]:
+        _check_length(value, self.dim, "len(transforms)", len(self.transforms))
         return [value.select(self.dim, i) for i in range(value.size(self.dim))]
 
     def _joined(self, parts: list[Any]) -> Any:

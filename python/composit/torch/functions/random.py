@@ -211,7 +211,7 @@ def randint(
     if size is None:
         low, high, size = 0, low, high
     first, end = int(low), int(high)
-    _core.aten.check_integer_bounds(first, end)
+    _core.aten.check_integer_bounds(first, end, *(() if dtype is None else (dtype.numpy,)))
     found = random.randint(next_key(generator), lengths_of((size,)), first, end)
     return _made(_in_dtype(found, dtype), requires_grad)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import Any
 
 import composit._core as _core
 from composit import nn
-from composit._core import runtime_error, value_error
+from composit._core import value_error
 from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.functions import random
@@ -48,17 +49,25 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The weights of each layer and direction."""
+        by_layer = groupby(self._names, lambda name: name[name.rindex("_l") :])
+        return [[getattr(self, name) for name in names] for _, names in by_layer]
+
     def flatten_parameters(self) -> None:
         """Nothing: weights have no place in memory to be put together."""
 
     def _run(self, input: Any, states: tuple[Any, ...] | None) -> Any:
         if isinstance(input, PackedSequence):
-            _core.aten.check_input_size(input.data.shape[-1], self.input_size)
+            data = input.data
+            of_weights = getattr(self, self._names[0]).dtype.numpy
+            _core.aten.check_packed_input(data.shape, data.dtype.numpy, self.input_size, of_weights)
             return packed.run(self, input, states)
         weights = [getattr(self, name) for name in self._names]
         _core.aten.check_recurrent_input(
             type(self).__name__, input.shape, input.dtype.numpy, self.input_size,
-            weights[0].dtype.numpy,
+            weights[0].dtype.numpy, self.batch_first,
         )  # fmt: skip
         is_batched = input.dim() == 3
         share = self.dropout if self.training and self.num_layers > 1 else 0.0
@@ -161,11 +170,8 @@ class RNNCellBase(Module):
         return calling.functions["zeros"](*shape, dtype=input.dtype, device=input.device)
 
     def _step(self, name: str, step: Any, input: Any, *states: Any) -> Any:
-        if input.shape[-1] != self.input_size:
-            raise runtime_error(
-                f"input has inconsistent input_size: got {input.shape[-1]} expected "
-                f"{self.input_size}"
-            )
+        _core.aten.check_cell_input(type(self).__name__, input.shape, self.input_size,
+                                    self.hidden_size, [each.shape for each in states])  # fmt: skip
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         return calling.call(step, name, False, (input, *states, *weights), {})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import composit._core as _core
-from composit._core import not_implemented, value_error
+from composit._core import not_implemented, type_error, value_error
 from composit.torch import calling
 from composit.torch.utils.data.datasets import permutation
 
@@ -39,6 +39,16 @@ class SequentialSampler(Sampler[int]):
 _DRAWN_TOGETHER = 1024
 
 
+def _check_count(name: str, given: Any) -> None:
+    is_count = isinstance(given, int) and not isinstance(given, bool)
+    _core.aten.check_draws(is_count and given > 0, name, str(given))
+
+
+def _check_flag(name: str, given: Any, error: Any) -> None:
+    if not isinstance(given, bool):
+        raise error(f"{name} should be a boolean value, but got {name}={given}")
+
+
 class RandomSampler(Sampler[int]):
     """All in an order that is drawn, or num_samples; with replacement each is drawn anew."""
 
@@ -48,9 +58,8 @@ class RandomSampler(Sampler[int]):
     ) -> None:  # fmt: skip
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
-        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
-            raise value_error(f"num_samples should be a positive integer value, but got "
-                              f"num_samples={self.num_samples}")  # fmt: skip
+        _check_flag("replacement", replacement, type_error)
+        _check_count("num_samples", self.num_samples)
 
     @property
     def num_samples(self) -> int:
@@ -96,10 +105,12 @@ class WeightedRandomSampler(Sampler[int]):
         self, weights: Sequence[float], num_samples: int, replacement: bool = True,
         generator: Any = None,
     ) -> None:  # fmt: skip
-        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise value_error(f"num_samples should be a positive integer value, but got "
-                              f"num_samples={num_samples}")  # fmt: skip
+        _check_count("num_samples", num_samples)
+        _check_flag("replacement", replacement, value_error)
         self.weights = calling.functions["as_tensor"](weights).double()
+        if self.weights.dim() != 1:
+            raise value_error("weights should be a 1d sequence but given weights have shape "
+                              f"{tuple(self.weights.shape)}")  # fmt: skip
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
@@ -115,9 +126,8 @@ class BatchSampler(Sampler[list[int]]):
     """Lists of batch_size of another sampler's."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise value_error(f"batch_size should be a positive integer value, but got "
-                              f"batch_size={batch_size}")  # fmt: skip
+        _check_count("batch_size", batch_size)
+        _check_flag("drop_last", drop_last, value_error)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
