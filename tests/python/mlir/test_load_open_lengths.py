@@ -126,7 +126,7 @@ def test_errors():
     with pytest.raises(ValueError, match=r"is float32 \(\?, 4\)\. Fixed lengths, or examples"):
         module().placeholders()
     even = mlir.load(text_of(lambda x: x.reshape(-1, 2).sum(1), "2*b"))
-    with pytest.raises(ValueError, match="the lengths of inputs do not fit: .* had remainder 1"):
+    with pytest.raises(ValueError, match=r"the lengths of inputs do not fit: .* had remainder 1"):
         even(np.ones(3, "float32"))
     by_value = (
         "func.func @main(%n: tensor<1xi32>) -> tensor<?xi32> {\n"
