@@ -43,7 +43,7 @@ __all__ = [
     *transformer.__all__,
 ]  # fmt: skip
 
-_part = parts.getter(__name__)
+_part = parts.getter(__name__, ("utils",))
 places.make_modules_on_devices([globals()[name] for name in __all__])
 
 # PyTorch's names of base classes.
