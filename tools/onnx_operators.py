@@ -12,9 +12,7 @@ FIRST = 7  # the oldest opset of ONNX's own domain
 REASONS = {
     "Gradient": "gradients are taken by composit, of any model",
     "GraphCall": "it calls what is not in the model",
-    "ImageDecoder": "it needs decoders of image files",
     "CastMap": "maps", "DictVectorizer": "maps",
-    "CategoryMapper": "not built yet",
 }  # fmt: skip
 
 

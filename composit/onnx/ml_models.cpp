@@ -198,6 +198,26 @@ Values label_encoder(Call& call) {
     return {numpy::take(table, places, 0)};
 }
 
+// Categories that have a number and a name each: names of numbers, or numbers of names.
+Values category_mapper(Call& call) {
+    Labels names, numbers;
+    names.texts = call.texts("cats_strings");
+    numbers.integers = call.integers("cats_int64s");
+    call.check(names.texts.size() == numbers.integers.size(), "there are ", numbers.integers.size(),
+               " numbers and ", names.texts.size(), " names. As many are required.");
+    for (const int64_t value : numbers.integers) numbers.texts.push_back(std::to_string(value));
+    if (call.value(0).is_tensor()) {
+        call.check<TypeError>(ir::is_integer(call.tensor(0).dtype()), "the input is ",
+                              call.tensor(0).dtype(), ". Strings or int64 are required.");
+        std::vector<std::string> all = names.texts;
+        all.push_back(call.text("default_string", "_Unused"));
+        return {call.strings_at(places_of_keys(call, numbers), all)};
+    }
+    std::vector<int64_t> all = numbers.integers;
+    all.push_back(call.integer("default_int64", -1));
+    return {numpy::take(numpy::array<int64_t>(all), places_of_keys(call, names), 0)};
+}
+
 // ----- numbers
 Tensor row(const std::vector<double>& numbers) {
     return numpy::array<float>({numbers.begin(), numbers.end()});
@@ -305,6 +325,7 @@ void add_ml_models(Registry& registry) {
     constexpr std::string_view domain = "ai.onnx.ml";
     registry.add("ArrayFeatureExtractor", feature_extractor, domain);
     registry.add("Binarizer", binarizer, domain);
+    registry.add("CategoryMapper", category_mapper, domain);
     registry.add("FeatureVectorizer", feature_vectorizer, domain);
     registry.add("Imputer", imputer, domain);
     registry.add("LabelEncoder", label_encoder, domain);

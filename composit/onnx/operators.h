@@ -21,6 +21,7 @@ void add_normalizations(Registry& registry);
 void add_random(Registry& registry);
 void add_recurrent(Registry& registry);
 void add_resizing(Registry& registry);
+void add_image_decoder(Registry& registry);
 void add_attention(Registry& registry);
 void add_control(Registry& registry);
 void add_losses(Registry& registry);

@@ -19,6 +19,7 @@ const Registry& operators() {
         add_random(*made);
         add_recurrent(*made);
         add_resizing(*made);
+        add_image_decoder(*made);
         add_attention(*made);
         add_control(*made);
         add_losses(*made);

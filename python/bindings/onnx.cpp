@@ -1,8 +1,10 @@
 // composit/onnx/loaded_model.h and save_model.h, into module composit._core.onnx.
 #include "onnx.h"
 
+#include "arrays.h"
 #include "casters.h"
 #include "composit/onnx/call.h"
+#include "composit/onnx/image_decoder.h"
 #include "composit/onnx/loaded_model.h"
 #include "composit/onnx/save_model.h"
 #include "interpreter_lock.h"
@@ -194,6 +196,14 @@ void bind_onnx(nb::module_& module) {
             onnx::save(path, named(outputs), {.opset = opset, .inputs = named(inputs)});
         },
         nb::arg("path"), nb::arg("outputs"), nb::arg("inputs"), nb::arg("opset"), located);
+    module.def("set_image_decoder", [](const nb::callable& function) {
+        // Kept for good, as the decoder is.
+        onnx::set_image_decoder(
+            [held = function.inc_ref().ptr()](const ir::Array& bytes, const std::string& format) {
+                const nb::gil_scoped_acquire acquired;
+                return array_from(nb::handle(held)(ndarray_over(bytes), format));
+            });
+    });
     module.def("operators", [] {
         std::vector<std::pair<std::string, std::string>> all;
         for (const onnx::OperatorRecord& record : onnx::operators().all())

@@ -7,6 +7,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/onnx/call.h"
+#include "composit/onnx/image_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -116,6 +117,28 @@ TEST(LoadedModel, every_cut_of_a_file_is_an_error) {
     const std::string whole = small_model();
     for (size_t length = 0; length < whole.size(); ++length)
         EXPECT_THROW((void)load_bytes(whole.substr(0, length)), Error) << length;
+}
+
+TEST(LoadedModel, reads_images_by_the_decoder_that_is_given) {
+    std::string input = value_info("x", {"n"}), output = value_info("y", {"h", "w", "c"});
+    const std::string element = field(1, uint64_t{1}), byte = field(1, uint64_t{2});
+    for (std::string* info : {&input, &output}) info->replace(info->find(element), 2, byte);
+    const std::string graph =
+        field(1, node("ImageDecoder", {"x"}, "y")) + field(11, input) + field(12, output);
+    const LoadedModel model =
+        load_bytes(field(1, uint64_t{10}) + field(8, field(2, uint64_t{21})) + field(7, graph));
+    const Tensor file = numpy::array<uint8_t>({7, 8, 9});
+    EXPECT_THROW((void)model({file}), NotSupported);
+    set_image_decoder([](const Array& bytes, const std::string& format) {
+        EXPECT_EQ(format, "RGB");
+        const auto* const at = bytes.data_as<uint8_t>();
+        return Array::of<uint8_t>(ir::DType::uint8, {1, 1, bytes.size()}, {at, at + bytes.size()});
+    });
+    const Array made = evaluate(model({file})[0].tensor());
+    EXPECT_EQ(made.shape(), (ir::Shape{1, 1, 3}));
+    EXPECT_EQ(made.data_as<uint8_t>()[2], 9);
+    EXPECT_THROW((void)model({numpy::array<uint8_t>({7, 8})}), TypeError);
+    set_image_decoder({});
 }
 
 TEST(Operators, are_known_by_domain_and_name) {
