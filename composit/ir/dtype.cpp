@@ -37,13 +37,6 @@ constexpr std::array<Info, dtype_count> table{{
 
 const Info& info(DType dtype) { return table[static_cast<size_t>(dtype)]; }
 
-DType signed_of_size(int size) {
-    return size == 1   ? DType::int8
-           : size == 2 ? DType::int16
-           : size == 4 ? DType::int32
-                       : DType::int64;
-}
-
 // The smallest float whose precision holds every value of an integer type.
 DType float_for_integer(DType integer) {
     const int size = size_of(integer);
@@ -57,6 +50,20 @@ DType promote_floats(DType a, DType b) {
 }
 
 }  // namespace
+
+DType signed_of_size(int64_t bytes) {
+    return bytes == 1   ? DType::int8
+           : bytes == 2 ? DType::int16
+           : bytes == 4 ? DType::int32
+                        : DType::int64;
+}
+
+DType unsigned_of_size(int64_t bytes) {
+    return bytes == 1   ? DType::uint8
+           : bytes == 2 ? DType::uint16
+           : bytes == 4 ? DType::uint32
+                        : DType::uint64;
+}
 
 std::string_view name(DType dtype) { return info(dtype).name; }
 

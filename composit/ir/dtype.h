@@ -36,6 +36,9 @@ DType dtype_from_name(std::string_view name);
 std::optional<DType> find_dtype(std::string_view name);
 
 int size_of(DType dtype);  // bytes per element
+// The integers of 1, 2, 4 or 8 bytes.
+DType signed_of_size(int64_t bytes);
+DType unsigned_of_size(int64_t bytes);
 int align_of(DType dtype);
 
 bool is_integer(DType dtype);  // signed or unsigned, not bool

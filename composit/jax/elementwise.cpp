@@ -130,14 +130,14 @@ Tensor remainder(const Tensor& a, const Tensor& b) {
 }
 
 Tensor shifted_right_logically(const Tensor& x, const Tensor& count) {
-    const DType wide = unsigned_of_size(ir::size_of(x.dtype()));
+    const DType wide = ir::unsigned_of_size(ir::size_of(x.dtype()));
     return ops::bitcast(ops::map("right_shift", {ops::bitcast(x, wide), ops::bitcast(count, wide)}),
                         x.dtype());
 }
 
 // The highest bit comes in, also of unsigned integers.
 Tensor shifted_right_arithmetically(const Tensor& x, const Tensor& count) {
-    const DType whole = signed_of_size(ir::size_of(x.dtype()));
+    const DType whole = ir::signed_of_size(ir::size_of(x.dtype()));
     return ops::bitcast(
         ops::map("right_shift", {ops::bitcast(x, whole), ops::bitcast(count, whole)}), x.dtype());
 }
@@ -196,7 +196,7 @@ Tensor derivative_of_digamma(const Application& a) {
 
 // How many bits are 0 before the first 1.
 Tensor leading_zeros(const Tensor& x) {
-    const DType dtype = x.dtype(), wide = unsigned_of_size(ir::size_of(dtype));
+    const DType dtype = x.dtype(), wide = ir::unsigned_of_size(ir::size_of(dtype));
     Tensor filled = ops::bitcast(x, wide);
     for (int64_t reach = 1; reach < 8 * ir::size_of(dtype); reach *= 2)
         filled = ops::map("bitwise_or",
@@ -232,7 +232,7 @@ Tensor reduced_precision(const Application& a) {
 
 Tensor total_order(const Tensor& x) {
     if (!ir::is_floating(x.dtype())) return x;
-    const DType whole = signed_of_size(ir::size_of(x.dtype()));
+    const DType whole = ir::signed_of_size(ir::size_of(x.dtype()));
     const Tensor pattern = ops::bitcast(x, whole);
     const Tensor sign =
         ops::map("right_shift", {pattern, integer_number(whole, 8 * ir::size_of(whole) - 1)});
@@ -293,7 +293,7 @@ void add_elementwise_primitives(ApplyRules& rules) {
     };
     rules["population_count"] = [](const Application& a) {
         const DType dtype = a.x[0].dtype();
-        const Tensor pattern = ops::bitcast(a.x[0], unsigned_of_size(ir::size_of(dtype)));
+        const Tensor pattern = ops::bitcast(a.x[0], ir::unsigned_of_size(ir::size_of(dtype)));
         return Tensors{ops::astype(ops::map("bitwise_count", {pattern}), dtype)};
     };
     rules["shift_left"] = [](const Application& a) { return Tensors{ops::map("left_shift", a.x)}; };

@@ -51,20 +51,6 @@ Tensor integer_number(DType dtype, int64_t value) {
     return ops::astype(ir::constant(ir::Array::of<int64_t>(DType::int64, {}, {value})), dtype);
 }
 
-DType unsigned_of_size(int64_t bytes) {
-    return bytes == 1   ? DType::uint8
-           : bytes == 2 ? DType::uint16
-           : bytes == 4 ? DType::uint32
-                        : DType::uint64;
-}
-
-DType signed_of_size(int64_t bytes) {
-    return bytes == 1   ? DType::int8
-           : bytes == 2 ? DType::int16
-           : bytes == 4 ? DType::int32
-                        : DType::int64;
-}
-
 Tensor counted(int64_t length, size_t axis, size_t rank) {
     Shape shape(rank, 1);
     shape[axis] = length;

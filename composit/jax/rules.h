@@ -54,9 +54,6 @@ void add_random_primitives(ApplyRules& rules);
 // A number of a dtype; an array of it.
 Tensor number(DType dtype, double value);
 Tensor integer_number(DType dtype, int64_t value);
-// The integers of as many bytes.
-DType unsigned_of_size(int64_t bytes);
-DType signed_of_size(int64_t bytes);
 // Elements with an axis of that length at `axis` and 1 elsewhere: 0, 1, 2, … (int64).
 Tensor counted(int64_t length, size_t axis, size_t rank);
 // x with axes of length 1 behind until it has that rank.

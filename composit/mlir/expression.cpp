@@ -120,7 +120,7 @@ class ExpressionPrinter {
     }
 
     Value with_sign(const Value& size, const Value& sign) {
-        const DType whole = jax::unsigned_of_size(ir::size_of(size.dtype));
+        const DType whole = ir::unsigned_of_size(ir::size_of(size.dtype));
         const auto width = 8 * static_cast<uint64_t>(ir::size_of(size.dtype));
         const uint64_t sign_bit = uint64_t{1} << (width - 1);
         const Value kept = out_.binary("and", out_.bitcast(size, whole), bits(whole, {~sign_bit}));

@@ -194,8 +194,8 @@ Tensor reread(const Site& site, const Tensor& x, DType dtype) {
                              "it converts ", element_type_text(x.dtype()), " to ",
                              element_type_text(dtype), ". Real numbers are required.");
     if (size == wanted) return ops::bitcast(x, dtype);
-    const DType wide = jax::unsigned_of_size(std::max(size, wanted)),
-                narrow = jax::unsigned_of_size(std::min(size, wanted));
+    const DType wide = ir::unsigned_of_size(std::max(size, wanted)),
+                narrow = ir::unsigned_of_size(std::min(size, wanted));
     const int64_t count = std::max(size, wanted) / std::min(size, wanted);
     const Tensor shifts = ops::map("multiply", {ops::astype(ops::iota({count}, 0), wide),
                                                 whole_number(wide, 8 * std::min(size, wanted))});

@@ -5,7 +5,6 @@
 #include "composit/ops/ops.h"
 
 #include <cstring>
-#include <map>
 #include <unordered_map>
 
 namespace composit::onnx::saving {
@@ -135,12 +134,8 @@ class ExpressionSaver {
         return as_unsigned_shift(of[0], of[1], direction);
     }
     Written as_unsigned_shift(const Written& x, const Written& count, const char* direction) {
-        static const std::map<DType, DType> unsigned_of = {{DType::int8, DType::uint8},
-                                                           {DType::int16, DType::uint16},
-                                                           {DType::int32, DType::uint32},
-                                                           {DType::int64, DType::uint64}};
-        const auto found = unsigned_of.find(x.dtype);
-        const DType dtype = found == unsigned_of.end() ? x.dtype : found->second;
+        const DType dtype =
+            ir::is_integer(x.dtype) ? ir::unsigned_of_size(ir::size_of(x.dtype)) : x.dtype;
         const ManyWritten of{out_.cast(x, dtype), out_.cast(count, dtype)};
         return out_.cast(out_.add("BitShift", of, {dtype, broadcast(of)},
                                   {text_attribute("direction", direction)}),
