@@ -433,6 +433,14 @@ class Kernel:
         ValueError for other languages."""
         return _core.procedure.print_kernels(language, self._families()[0])
 
+    @property
+    def mlir(self) -> str:
+        """The function and its derivatives, in double, as a module of MLIR's dialects func, scf,
+        arith, math and memref, whose functions have the same bits.
+
+        NotSupported for what these have no operations for."""
+        return _core.procedure.print_mlir(self._families()[:1])
+
     def export(self, path: Any, name: str | None = None, *, language: str = "cpp") -> list[str]:
         """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
         the function, its derivatives, the same over arrays, each for double and float, and a
@@ -440,7 +448,9 @@ class Kernel:
 
         With language="opencl" or "cuda" the files are NAME.cl or NAME.cu, the kernels of
         `source_for` for double and for float (`f_float`), and NAME_example.cpp, a program that
-        launches the function's for a few items: it needs the driver's library, and no headers."""
+        launches the function's for a few items: it needs the driver's library, and no headers.
+
+        With language="mlir" the file is NAME.mlir, functions as in `mlir` for double and float."""
         name = self.__name__ if name is None else name
         if not isinstance(name, str) or not name.isidentifier():
             raise value_error(f"export: {name!r} cannot name a file. An identifier is required.")
@@ -449,9 +459,12 @@ class Kernel:
             files = [(name + ".hpp", header), (name + ".cpp", source)]
         elif language in ("opencl", "cuda"):
             files = _core.procedure.print_kernel_files(language, name, self._families())
+        elif language == "mlir":
+            files = [(name + ".mlir", _core.procedure.print_mlir(self._families(), name))]
         else:
             raise value_error(
-                f"export: there is no language {language!r}. One of cpp, opencl, cuda is required."
+                f"export: there is no language {language!r}. "
+                "One of cpp, opencl, cuda, mlir is required."
             )
         _core.write_whole_files("export", os.fspath(path), files)
         return [file for file, _ in files]
