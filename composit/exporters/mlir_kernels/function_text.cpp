@@ -94,8 +94,7 @@ std::string scalar_type(DType dtype) {
         case DType::float64: return "f64";
         default: break;
     }
-    fail<NotSupported>("mlir: a kernel computes in ", dtype,
-                       ". Real numbers of float32 or float64, integers and bools are required.");
+    fail<InternalError>("mlir: a number of dtype ", dtype);
 }
 
 std::string scalar_literal(DType dtype, Bits bits) {

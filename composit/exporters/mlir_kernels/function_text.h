@@ -15,8 +15,8 @@
 
 namespace composit::mlir {
 
-// "f64", "i1", "i64": integers have no sign in `arith`. NotSupported for complex numbers and floats
-// of 16 bits, with what they are of.
+// "f64", "i1", "i64": integers have no sign in `arith`. There is none for complex numbers and
+// floats of 16 bits.
 [[nodiscard]] std::string scalar_type(ir::DType dtype);
 // "0.5", "-3", "true", "0x7FF0000000000000"
 [[nodiscard]] std::string scalar_literal(ir::DType dtype, ir::scalar::Bits bits);

@@ -141,12 +141,30 @@ std::string of_type(std::string_view pattern, const std::string& type) {
     return out;
 }
 
+// Before anything is made of its expressions: rows of floats of 16 bits are other rows' work.
+void check_dtypes(const Procedure& procedure) {
+    const auto check = [&](DType dtype) {
+        const bool is_written =
+            !ir::is_complex(dtype) && (!ir::is_floating(dtype) || ir::size_of(dtype) >= 4);
+        user_check<NotSupported>(is_written, "mlir: ", procedure.name, " computes in ", dtype,
+                                 ". Floats of dtype float32 or float64, integers and bools are "
+                                 "required.");
+    };
+    for (const auto& each : procedure.variables) check(each.dtype);
+    for (const auto& each : procedure.results) check(each.dtype);
+    for (const auto& each : procedure.arrays) check(each.dtype);
+    for (const Expr& each : ir::scalar::all_expressions(c_family::expressions_of(procedure)))
+        check(each.dtype());
+}
+
 // As they are written: without what nobody reads, and without exits.
 std::vector<Procedure> prepared(const std::vector<Procedure>& procedures) {
     std::vector<Procedure> all;
-    for (const Procedure& each : procedures)
+    for (const Procedure& each : procedures) {
+        check_dtypes(each);
         all.push_back(
             without_exits(ir::procedure::without_zero_gradients(c_family::without_unread(each))));
+    }
     return all;
 }
 
@@ -158,24 +176,25 @@ void check_options(const std::vector<Procedure>& procedures, const KernelTextOpt
                            procedures.size(), " functions. One for each is required.");
 }
 
-}  // namespace
-
-std::string kernel_text(const std::vector<Procedure>& procedures,
-                        const KernelTextOptions& options) {
-    check_options(procedures, options);
-    const std::vector<Procedure> all = prepared(procedures);
+// What kernels call: tables, functions that MLIR has no operation for, rows; `taken` gets names.
+std::vector<std::string> called_text(const std::vector<Procedure>& procedures,
+                                     std::set<std::string>& taken) {
     std::vector<Expr> values;
-    for (const Procedure& each : all)
+    for (const Procedure& each : procedures)
         for (const Expr& value : c_family::expressions_of(each)) values.push_back(value);
     const auto called = c_family::functions_used(values);
     for (const auto* each : called) values.push_back(each->body);
-
-    std::set<std::string> taken, tables;
+    std::vector<Expr> all = ir::scalar::all_expressions(values);
+    const size_t count = all.size();
+    for (size_t i = 0; i < count; ++i)  // rows of one operation, which are written in place
+        if (all[i].op() == Op::call)
+            if (const auto& own = c_family::specialisation_of(all[i]); own.is_one_operation)
+                all.push_back(own.body);
     std::vector<std::string> parts;
     std::set<DType> next_afters;
-    for (const Expr& each : ir::scalar::all_expressions(values)) {
+    for (const Expr& each : all) {
         if (each.op() == Op::lookup &&
-            tables.insert(c_family::table_name(*each.table(), each.dtype())).second)
+            taken.insert(c_family::table_name(*each.table(), each.dtype())).second)
             parts.push_back(table_text(each));
         if (each.op() == Op::nextafter) next_afters.insert(each.dtype());
     }
@@ -187,6 +206,27 @@ std::string kernel_text(const std::vector<Procedure>& procedures,
         taken.insert(each->symbol);
         parts.push_back(row_text(*each));
     }
+    return parts;
+}
+
+// Names of helpers, which no kernel has.
+std::set<std::string> names_of_helpers() {
+    std::set<std::string> names;
+    for (const char* type : {"f64", "f32", "i64", "i32", "i16", "i8", "i1"})
+        names.insert({text("append_", type), text("fill_", type)});
+    for (const DType dtype : {DType::float32, DType::float64})
+        names.insert(next_after_symbol(dtype));
+    return names;
+}
+
+}  // namespace
+
+std::string kernel_text(const std::vector<Procedure>& procedures,
+                        const KernelTextOptions& options) {
+    check_options(procedures, options);
+    const std::vector<Procedure> all = prepared(procedures);
+    std::set<std::string> taken = names_of_helpers();
+    std::vector<std::string> parts = called_text(all, taken);
     Helpers helpers;
     std::vector<std::string> functions;
     for (size_t i = 0; i < all.size(); ++i) {
