@@ -70,11 +70,13 @@ std::set<int> Places::live_before(const Block& block, std::set<int> live) const 
     return live;
 }
 
-std::set<int> Places::live_after(const Block& block, size_t index,
-                                 const std::set<int>& live) const {
-    std::set<int> made = live;
-    for (size_t i = block.size(); i-- > index + 1;) made = live_before(block[i], std::move(made));
-    return made;
+std::vector<std::set<int>> Places::live_behind_each(const Block& block, std::set<int> live) const {
+    std::vector<std::set<int>> all(block.size());
+    for (size_t i = block.size(); i-- > 0;) {
+        all[i] = live;
+        live = live_before(block[i], std::move(live));
+    }
+    return all;
 }
 
 namespace {

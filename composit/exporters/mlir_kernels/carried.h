@@ -29,9 +29,9 @@ class Places {
     // Those that are read where a loop's condition is asked, this time or later.
     std::set<int> live_in_loop(const ir::procedure::Statement& loop,
                                const std::set<int>& live_behind) const;
-    // What statement `index` of a block and those behind it read, `live` being read behind it.
-    std::set<int> live_after(const ir::procedure::Block& block, size_t index,
-                             const std::set<int>& live) const;
+    // The same behind each statement of a block.
+    std::vector<std::set<int>> live_behind_each(const ir::procedure::Block& block,
+                                                std::set<int> live) const;
 
   private:
     std::set<int> live_before(const ir::procedure::Statement& statement, std::set<int> live) const;

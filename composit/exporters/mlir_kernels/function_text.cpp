@@ -56,7 +56,10 @@ size_t break_of(std::string_view text, size_t room) {
         if (in_quotes) continue;
         depth += text[i] == '(' || text[i] == '{' || text[i] == '[';
         depth -= text[i] == ')' || text[i] == '}' || text[i] == ']';
-        if (text[i] != ' ' || i < room / 2 || text[i - 1] == ':' || text[i - 1] == '>') continue;
+        // A type stays with its name, a brace with what it opens.
+        const bool is_gap = text[i] == ' ' && text[i - 1] != ':' && text[i - 1] != '>' &&
+                            text.substr(i + 1, 1) != "{";
+        if (!is_gap || i < room / 2) continue;
         if (place != std::string_view::npos && depth > best) continue;
         place = i;
         best = depth;
@@ -150,7 +153,12 @@ void FunctionText::put(const std::string& text, size_t depth, bool is_operation)
     made = broken(made, 2 * depth);
     if (has_line && !style_.locations && source_line_ != said_line_ && text != "}") {
         said_line_ = source_line_;
-        made += "  // " + in_comment(style_.file) + ":" + std::to_string(source_line_);
+        const std::string mark = composit::text("// ", in_comment(style_.file), ":", source_line_);
+        const size_t width = made.size() - (made.rfind('\n') + 1);
+        if (width + 2 + mark.size() <= longest_line)
+            made += "  " + mark;
+        else
+            made = std::string(2 * depth, ' ') + mark + "\n" + made;
     }
     lines_.push_back(std::move(made));
 }

@@ -157,8 +157,8 @@ void StatementsText::yield(const std::vector<int>& places) {
 // ----- blocks
 
 void StatementsText::write_block(const Block& block, const std::set<int>& live_behind) {
-    for (size_t i = 0; i < block.size(); ++i)
-        write(block, i, places_.live_after(block, i, live_behind));
+    const std::vector<std::set<int>> live = places_.live_behind_each(block, live_behind);
+    for (size_t i = 0; i < block.size(); ++i) write(block, i, live[i]);
     free_arrays(block);
 }
 
@@ -194,21 +194,26 @@ void StatementsText::write(const Block& block, size_t index, const std::set<int>
 }
 
 void StatementsText::write_branch(const Statement& branch, const std::set<int>& live_behind) {
-    const std::string condition = ValuesText(out_, state_.variables).plain(branch.values[0]);
     std::set<int> written = places_.written(branch.body);
     written.merge(places_.written(branch.otherwise));
     const std::vector<int> places = carried(written, live_behind);
+    const bool has_else = !places.empty() || !branch.otherwise.empty();
+    // Where both sides are said, those of what does not hold change places.
+    const Expr& asked = branch.values[0];
+    const bool is_turned = has_else && asked.op() == ir::scalar::Op::bit_not;
+    const std::string condition =
+        ValuesText(out_, state_.variables).plain(is_turned ? asked.operand(0) : asked);
     const std::vector<std::string> results = fresh_for(places);
     out_.open(places.empty()
                   ? text("scf.if ", condition, " {")
                   : text(join(results), " = scf.if ", condition, " -> (", types_of(places), ") {"));
     const State before = state_;
-    write_block(branch.body, live_behind);
+    write_block(is_turned ? branch.otherwise : branch.body, live_behind);
     yield(places);
     state_ = before;
-    if (!places.empty() || !branch.otherwise.empty()) {
+    if (has_else) {
         out_.close("} else {");
-        write_block(branch.otherwise, live_behind);
+        write_block(is_turned ? branch.body : branch.otherwise, live_behind);
         yield(places);
         state_ = before;
     }
@@ -276,8 +281,7 @@ bool StatementsText::write_counted(const Statement& loop, const std::set<int>& l
 
 void StatementsText::write_while(const Statement& loop, const std::set<int>& live_behind) {
     const std::set<int> live = places_.live_in_loop(loop, live_behind);
-    for (size_t i = 0; i < loop.first.size(); ++i)
-        write(loop.first, i, places_.live_after(loop.first, i, live));
+    write_block(loop.first, live);
     std::set<int> written = places_.written(loop.body);
     written.merge(places_.written(loop.otherwise));
     const std::vector<int> places = carried(written, live);

@@ -42,7 +42,7 @@ class Function:
     """A function of a module, called with numbers and arrays in the order of its head."""
 
     def __init__(self, library, text, name):
-        head = re.search(rf"func\.func @{name}\((.*?)\)(?:\s+->\s+(.*?))? {{$", text, re.M | re.S)
+        head = re.search(rf"func\.func @{name}\((.*?)\)(?:\s+->\s+(.*?))?\s+{{", text, re.S)
         self.parameters = [part.split(": ") for part in split(head[1])]
         self.results = split((head[2] or "").strip("()"))
         self.call = getattr(library, f"_mlir_ciface_{name}")
