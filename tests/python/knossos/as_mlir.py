@@ -10,11 +10,6 @@ import pytest
 
 from composit import _core
 
-needs_tools = pytest.mark.skipif(
-    not (shutil.which("mlir-opt-16") and shutil.which("mlir-cpu-runner-16")),
-    reason="Debian's package mlir-16-tools is not installed",
-)
-
 LOWERING = [
     "--llvm-request-c-wrappers", "--convert-scf-to-cf", "--expand-strided-metadata", "--lower-affine",
     "--convert-memref-to-llvm", "--convert-math-to-llvm", "--convert-arith-to-llvm",
@@ -28,6 +23,8 @@ NUMBERS = {
 
 
 def done(command, **options):
+    if shutil.which(command[0]) is None:
+        pytest.fail(f"{command[0]} is missing: `make setup` installs it with Debian's packages.")
     made = subprocess.run(command, capture_output=True, text=True, **options)
     assert made.returncode == 0, made.stderr[:4000]
     return made.stdout
