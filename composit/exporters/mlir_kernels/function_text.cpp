@@ -56,9 +56,10 @@ size_t break_of(std::string_view text, size_t room) {
         if (in_quotes) continue;
         depth += text[i] == '(' || text[i] == '{' || text[i] == '[';
         depth -= text[i] == ')' || text[i] == '}' || text[i] == ']';
-        // A type stays with its name, a brace with what it opens.
-        const bool is_gap = text[i] == ' ' && text[i - 1] != ':' && text[i - 1] != '>' &&
-                            text.substr(i + 1, 1) != "{";
+        // A type and a value stay with their name, a brace with what it opens.
+        const std::string_view next = text.substr(i + 1, 1);
+        const bool is_gap = text[i] == ' ' && next != "{" && next != "=" && text[i - 1] != ':' &&
+                            text[i - 1] != '>' && text[i - 1] != '=';
         if (!is_gap || i < room / 2) continue;
         if (place != std::string_view::npos && depth > best) continue;
         place = i;
@@ -167,7 +168,7 @@ std::string FunctionText::kept(const std::string& wanted, const std::string& val
     std::string& name = known_constants_[value];
     if (name.empty()) {
         name = unique(wanted);
-        constants_.push_back("    " + name + " = arith.constant " + value);
+        constants_.emplace_back(name, value);
     }
     return name;
 }
@@ -182,7 +183,14 @@ std::string FunctionText::constant(DType dtype, Bits bits) {
             wanted = std::isnan(value) ? "nan" : value > 0 ? "inf" : "minus_inf";
     }
     std::erase(wanted, '+');
-    return kept(wanted, literal + " : " + type);
+    const std::string name = kept(wanted, literal + " : " + type);
+    if (dtype == DType::int64) integers_[name] = static_cast<int64_t>(bits[0]);
+    return name;
+}
+
+std::optional<int64_t> FunctionText::integer_of(const std::string& name) const {
+    const auto place = integers_.find(name);
+    return place == integers_.end() ? std::nullopt : std::optional(place->second);
 }
 
 std::string FunctionText::index_constant(int64_t value) {
@@ -196,10 +204,25 @@ std::string FunctionText::failure(const std::string& function) const {
     return quoted(told);
 }
 
+// Whether a line reads the value: names go on with letters, digits, dots and _.
+bool FunctionText::is_read(const std::string& name) const {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
+        for (size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
+            const size_t end = at + name.size();
+            const char next = end < line.size() ? line[end] : ' ';
+            if (!std::isalnum(static_cast<unsigned char>(next)) && next != '_' && next != '.' &&
+                next != '-')
+                return true;
+        }
+        return false;
+    });
+}
+
 std::string FunctionText::whole(const std::string& head) const {
     std::string out = broken(head, 2) + "\n";
-    for (const auto* lines : {&constants_, &lines_})
-        for (const std::string& line : *lines) out += line + "\n";
+    for (const auto& [name, value] : constants_)
+        if (is_read(name)) out += "    " + name + " = arith.constant " + value + "\n";
+    for (const std::string& line : lines_) out += line + "\n";
     return out + "  }\n";
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ class FunctionText {
     // Constants at the head of the function, equal ones once.
     std::string constant(ir::DType dtype, ir::scalar::Bits bits);
     std::string index_constant(int64_t value);
+    // The value of an int64 constant of that name.
+    [[nodiscard]] std::optional<int64_t> integer_of(const std::string& name) const;
 
     // Which line of the user's the lines are of that are written from now on.
     void set_source_line(int number) { source_line_ = number; }
@@ -58,6 +61,7 @@ class FunctionText {
   private:
     std::string unique(std::string_view wanted);
     std::string kept(const std::string& wanted, const std::string& value);
+    [[nodiscard]] bool is_read(const std::string& name) const;
     void put(const std::string& text, size_t depth, bool is_operation);
 
     LineStyle style_;
@@ -66,7 +70,9 @@ class FunctionText {
     int source_line_ = 0, said_line_ = 0;
     size_t depth_ = 2;
     std::map<std::string, std::string> known_constants_;
-    std::vector<std::string> constants_, lines_;
+    std::map<std::string, int64_t> integers_;                     // by name
+    std::vector<std::pair<std::string, std::string>> constants_;  // names, values
+    std::vector<std::string> lines_;
 };
 
 }  // namespace composit::mlir

@@ -173,7 +173,11 @@ void StatementsText::write(const Block& block, size_t index, const std::set<int>
             Held held;
             if (value.op() == ir::scalar::Op::argument)
                 held = state_.variables[static_cast<size_t>(value.index())];
-            if (held.is_unset()) held.plain = ValuesText(out_, state_.variables).plain(value, name);
+            ValuesText values(out_, state_.variables);
+            if (held.is_unset() && values.is_of_indices(value))
+                held.index = values.index(value, name);
+            else if (held.is_unset())
+                held.plain = values.plain(value, name);
             state_.variables[static_cast<size_t>(statement.variable)] = held;
             return;
         }
@@ -279,42 +283,70 @@ bool StatementsText::write_counted(const Statement& loop, const std::set<int>& l
     return true;
 }
 
+// The variable that a loop counts with, and that is carried as an index; -1: there is none.
+int StatementsText::counter_of(const Statement& loop) const {
+    if (loop.otherwise.size() != 1 || loop.otherwise[0].kind != Kind::assign) return -1;
+    const Statement& step = loop.otherwise[0];
+    const Expr& next = step.values[0];
+    const bool counts =
+        next.dtype() == DType::int64 && next.operands().size() == 2 &&
+        (next.op() == ir::scalar::Op::add || next.op() == ir::scalar::Op::subtract) &&
+        ir::procedure::is_variable(next.operand(0), step.variable) &&
+        next.operand(1).op() == ir::scalar::Op::constant;
+    return counts ? step.variable : -1;
+}
+
 void StatementsText::write_while(const Statement& loop, const std::set<int>& live_behind) {
     const std::set<int> live = places_.live_in_loop(loop, live_behind);
     write_block(loop.first, live);
     std::set<int> written = places_.written(loop.body);
     written.merge(places_.written(loop.otherwise));
     const std::vector<int> places = carried(written, live);
-    std::vector<std::string> starts = all_now(places);
+    const int counter = counter_of(loop);
+    const auto value_of = [&](int place) {
+        return place == counter ? ValuesText(out_, state_.variables)
+                                      .index(procedure_.variable(static_cast<size_t>(place)))
+                                : now(place);
+    };
+    const auto set_all = [&](const std::vector<std::string>& names) {
+        for (size_t i = 0; i < places.size(); ++i)
+            if (places[i] == counter)
+                state_.variables[static_cast<size_t>(counter)] = {"", names[i]};
+            else
+                become(places[i], names[i]);
+    };
+    std::vector<std::string> starts, heads, all_types;
+    for (const int place : places) {
+        starts.push_back(value_of(place));
+        all_types.push_back(place == counter ? "index" : type_of(place));
+    }
     const std::vector<std::string> results = fresh_for(places), asked = fresh_for(places),
                                    within = fresh_for(places);
-    std::vector<std::string> heads;
     for (size_t i = 0; i < places.size(); ++i) {
         starts[i] = asked[i] + " = " + starts[i];
-        heads.push_back(within[i] + ": " + type_of(places[i]));
+        heads.push_back(within[i] + ": " + all_types[i]);
     }
-    const std::string types = types_of(places);
+    const std::string types = join(all_types);
     out_.open(places.empty() ? "scf.while : () -> () {"
                              : text(join(results), " = scf.while (", join(starts), ") : (", types,
                                     ") -> (", types, ") {"));
     const State before = state_;
-    for (size_t i = 0; i < places.size(); ++i) become(places[i], asked[i]);
+    set_all(asked);
     const std::string condition = ValuesText(out_, state_.variables).plain(loop.values[0]);
     out_.line(text("scf.condition(", condition, ")",
                    places.empty() ? "" : " " + join(asked) + " : " + types));
     state_ = before;
-    for (size_t i = 0; i < places.size(); ++i) become(places[i], within[i]);
+    set_all(within);
     out_.close("} do {");
     if (!places.empty()) out_.label("^bb0(" + join(heads) + "):");
     write_block(loop.body, places_.live_before(loop.otherwise, live));
     write_block(loop.otherwise, live);
-    if (places.empty())
-        out_.line("scf.yield");
-    else
-        yield(places);
+    std::vector<std::string> next;
+    for (const int place : places) next.push_back(value_of(place));
+    out_.line(places.empty() ? "scf.yield" : text("scf.yield ", join(next), " : ", types));
     state_ = before;
     out_.close();
-    for (size_t i = 0; i < places.size(); ++i) become(places[i], results[i]);
+    set_all(results);
 }
 
 void StatementsText::expect(const Statement& statement) {

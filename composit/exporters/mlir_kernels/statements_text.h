@@ -49,6 +49,7 @@ class StatementsText {
     void write_branch(const Statement& branch, const std::set<int>& live_behind);
     void write_loop(const Statement& loop, const std::set<int>& live_behind);
     bool write_counted(const Statement& loop, const std::set<int>& live_behind);
+    int counter_of(const Statement& loop) const;
     void write_while(const Statement& loop, const std::set<int>& live_behind);
     void write_element(const Statement& statement);
     void allocate(const Statement& statement);

@@ -41,12 +41,22 @@ std::string ValuesText::plain(const Expr& expr, std::string_view wanted) {
     return made(expr, false, wanted);
 }
 
-std::string ValuesText::index(const Expr& expr) { return made(expr, true, ""); }
+std::string ValuesText::index(const Expr& expr, std::string_view wanted) {
+    return made(expr, true, wanted);
+}
 
 bool ValuesText::is_known_as_index(const Expr& expr) const {
     if (expr.op() != Op::argument) return false;
     const Held& held = arguments_.at(static_cast<size_t>(expr.index()));
     return !held.index.empty() && held.plain.empty();
+}
+
+bool ValuesText::is_of_indices(const Expr& expr) const {
+    const auto& x = expr.operands();
+    return is_arithmetic_of_places(expr) &&
+           std::any_of(x.begin(), x.end(),
+                       [this](const Expr& part) { return is_known_as_index(part); }) &&
+           std::all_of(x.begin(), x.end(), is_leaf);
 }
 
 // Counters of loops and extents are indices, and are compared as such.
@@ -56,13 +66,10 @@ bool ValuesText::compares_indices(const Expr& expr) const {
     const auto is_place = [](const Expr& each) {
         return each.dtype() == DType::int64 && (is_leaf(each) || is_arithmetic_of_places(each));
     };
-    if (!is_place(x[0]) || !is_place(x[1])) return false;
-    return std::any_of(x.begin(), x.end(), [this](const Expr& each) {
-        return is_known_as_index(each) ||
-               (!is_leaf(each) &&
-                std::any_of(each.operands().begin(), each.operands().end(),
-                            [this](const Expr& part) { return is_known_as_index(part); }));
-    });
+    return is_place(x[0]) && is_place(x[1]) &&
+           std::any_of(x.begin(), x.end(), [this](const Expr& each) {
+               return is_known_as_index(each) || is_of_indices(each);
+           });
 }
 
 std::vector<ValuesText::Part> ValuesText::parts_of(const Part& part) const {
@@ -82,8 +89,10 @@ std::string ValuesText::leaf(const Expr& expr, bool is_index) {
     if (!is_index) return held_as_plain(out_, held, expr.dtype());
     if (held.index.empty()) {
         const std::string& plain = held_as_plain(out_, held, expr.dtype());
-        held.index = out_.add(plain.substr(1) + "_index",
-                              text("arith.index_cast ", plain, " : i64 to index"));
+        const auto value = out_.integer_of(plain);
+        held.index = value ? out_.index_constant(*value)
+                           : out_.add(plain.substr(1) + "_index",
+                                      text("arith.index_cast ", plain, " : i64 to index"));
     }
     return held.index;
 }

@@ -33,7 +33,9 @@ class ValuesText {
     // The name of the value, `wanted` if an operation is written for it.
     std::string plain(const ir::scalar::Expr& expr, std::string_view wanted = "");
     // An int64 as an index.
-    std::string index(const ir::scalar::Expr& expr);
+    std::string index(const ir::scalar::Expr& expr, std::string_view wanted = "");
+    // Whether that is less work: a sum of what is known as an index alone.
+    bool is_of_indices(const ir::scalar::Expr& expr) const;
 
   private:
     using Expr = ir::scalar::Expr;
