@@ -99,7 +99,8 @@ std::string row_text(const ir::scalar::Specialisation& called) {
 
 constexpr std::string_view append_text =
     R"(  // The list with one more element, in memory of twice the size where it was full.
-  func.func private @append_TYPE(%x: memref<?xTYPE>, %count: index, %value: TYPE) -> memref<?xTYPE> {
+  func.func private @append_TYPE(%x: memref<?xTYPE>, %count: index, %value: TYPE)
+      -> memref<?xTYPE> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index

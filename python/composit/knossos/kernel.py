@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, value_error, with_location
+from composit._core import LazyTensor, NotSupported, with_location
 from composit._libraries import library_of
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
+from composit.knossos.files import files_of
 from composit.knossos.given_derivative import check_linear, derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
@@ -451,21 +452,7 @@ class Kernel:
         launches the function's for a few items: it needs the driver's library, and no headers.
 
         With language="mlir" the file is NAME.mlir, functions as in `mlir` for double and float."""
-        name = self.__name__ if name is None else name
-        if not isinstance(name, str) or not name.isidentifier():
-            raise value_error(f"export: {name!r} cannot name a file. An identifier is required.")
-        if language == "cpp":
-            header, source = _core.procedure.print_file(name, self._families())
-            files = [(name + ".hpp", header), (name + ".cpp", source)]
-        elif language in ("opencl", "cuda"):
-            files = _core.procedure.print_kernel_files(language, name, self._families())
-        elif language == "mlir":
-            files = [(name + ".mlir", _core.procedure.print_mlir(self._families(), name))]
-        else:
-            raise value_error(
-                f"export: there is no language {language!r}. "
-                "One of cpp, opencl, cuda, mlir is required."
-            )
+        files = files_of(self.__name__ if name is None else name, language, self._families)
         _core.write_whole_files("export", os.fspath(path), files)
         return [file for file, _ in files]
 

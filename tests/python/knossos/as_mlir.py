@@ -13,7 +13,8 @@ from composit import _core
 LOWERING = [
     "--llvm-request-c-wrappers", "--convert-scf-to-cf", "--expand-strided-metadata",
     "--lower-affine", "--convert-memref-to-llvm", "--convert-math-to-llvm",
-    "--convert-arith-to-llvm", "--convert-func-to-llvm", "--convert-cf-to-llvm", "--reconcile-unrealized-casts",
+    "--convert-arith-to-llvm", "--convert-func-to-llvm", "--convert-cf-to-llvm",
+    "--reconcile-unrealized-casts",
 ]  # fmt: skip
 NUMBERS = {
     "f64": ctypes.c_double, "f32": ctypes.c_float, "i64": ctypes.c_int64, "i32": ctypes.c_int32,
