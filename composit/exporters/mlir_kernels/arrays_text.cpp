@@ -123,6 +123,7 @@ void StatementsText::allocate(const Statement& statement) {
         if (statement.is_zeroed) fill(number, memory(number));
         return;
     }
+    if (!homes_.contains(number)) return;
     if (array.grows) {
         if (memory(number).empty()) declare(number);
         count(number) = out_.index_constant(0);

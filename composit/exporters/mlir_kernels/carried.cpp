@@ -1,6 +1,7 @@
 // Liveness of a procedure without exits, backwards over its statements.
 #include "composit/exporters/mlir_kernels/carried.h"
 
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
@@ -17,15 +18,23 @@ using Kind = Statement::Kind;
 
 std::set<int> Places::written(const Block& block) const {
     std::set<int> all;
-    for (const Statement* each : ir::procedure::all_statements(block)) {
-        if (ir::procedure::is_assignment(*each)) all.insert(each->variable);
-        if (each->array < 0) continue;
-        const auto& array = procedure_.arrays[static_cast<size_t>(each->array)];
+    for (size_t i = 0; i < block.size();) {
+        if (const auto exchange = ir::procedure::exchange_at(procedure_, block, i)) {
+            all.insert({memory_of(exchange->one), memory_of(exchange->other)});
+            i += exchange->statements;
+            continue;
+        }
+        const Statement& each = block[i++];
+        if (ir::procedure::is_assignment(each)) all.insert(each.variable);
+        for (const Block* inner : {&each.first, &each.body, &each.otherwise})
+            all.merge(written(*inner));
+        if (each.array < 0) continue;
+        const auto& array = procedure_.arrays[static_cast<size_t>(each.array)];
         if (array.role != ArrayVariable::Role::local) continue;
-        const bool allocates = each->kind == Kind::allocate, appends = each->kind == Kind::append;
-        if (appends || (allocates && !array.grows)) all.insert(memory_of(each->array));
-        if (array.grows && (allocates || appends || each->kind == Kind::take))
-            all.insert(count_of(each->array));
+        const bool allocates = each.kind == Kind::allocate, appends = each.kind == Kind::append;
+        if (appends || (allocates && !array.grows)) all.insert(memory_of(each.array));
+        if (array.grows && (allocates || appends || each.kind == Kind::take))
+            all.insert(count_of(each.array));
     }
     return all;
 }
@@ -101,9 +110,11 @@ std::map<int, const Block*> homes_of_arrays(const Procedure& procedure) {
     std::map<const Block*, std::set<int>> mentioned;
     mention(procedure.body, mentioned);
     std::map<int, const Block*> homes;
+    const std::set<size_t> between = ir::procedure::arrays_between(procedure);
     for (const int array : procedure.arrays_of(ArrayVariable::Role::local)) {
         const Block* home = &procedure.body;
-        if (!mentioned.at(home).contains(array)) continue;
+        if (!mentioned.at(home).contains(array) || between.contains(static_cast<size_t>(array)))
+            continue;
         for (const Block* block = home; block;) {
             const Statement* first = nullptr;
             std::vector<const Block*> inner;

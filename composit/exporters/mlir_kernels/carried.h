@@ -22,7 +22,8 @@ class Places {
     int array_of(int place) const { return (place - variables()) / 2; }
     bool is_memory(int place) const { return (place - variables()) % 2 == 0; }
 
-    // The places that statements may change.
+    // The places that statements may change. Arrays that exchange their elements (exchanges.h)
+    // exchange their memory.
     std::set<int> written(const ir::procedure::Block& block) const;
     // The variables whose values before a block are read by it, or behind it, where `live` are.
     std::set<int> live_before(const ir::procedure::Block& block, std::set<int> live) const;
@@ -41,7 +42,8 @@ class Places {
 };
 
 // The block in which each local array lives: the innermost one that has all that mentions it, and
-// allocates it before. Others live as long as the function.
+// allocates it before. Others live as long as the function. Arrays by way of which others exchange
+// their elements live nowhere: these exchange their memory.
 std::map<int, const ir::procedure::Block*> homes_of_arrays(
     const ir::procedure::Procedure& procedure);
 

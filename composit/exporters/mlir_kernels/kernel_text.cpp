@@ -10,6 +10,8 @@
 #include "composit/exporters/mlir_kernels/operations.h"
 #include "composit/exporters/mlir_kernels/statements_text.h"
 #include "composit/exporters/mlir_kernels/without_exits.h"
+#include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 
 #include <algorithm>
@@ -164,7 +166,8 @@ std::vector<Procedure> prepared(const std::vector<Procedure>& procedures) {
     for (const Procedure& each : procedures) {
         check_dtypes(each);
         all.push_back(
-            without_exits(ir::procedure::without_zero_gradients(c_family::without_unread(each))));
+            without_exits(ir::procedure::with_arrays_in_place(ir::procedure::with_exchanges(
+                ir::procedure::without_zero_gradients(c_family::without_unread(each))))));
     }
     return all;
 }

@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/callable.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
@@ -158,7 +159,15 @@ void StatementsText::yield(const std::vector<int>& places) {
 
 void StatementsText::write_block(const Block& block, const std::set<int>& live_behind) {
     const std::vector<std::set<int>> live = places_.live_behind_each(block, live_behind);
-    for (size_t i = 0; i < block.size(); ++i) write(block, i, live[i]);
+    for (size_t i = 0; i < block.size();) {
+        if (const auto exchange = ir::procedure::exchange_at(procedure_, block, i)) {
+            std::swap(memory(exchange->one), memory(exchange->other));
+            i += exchange->statements;
+        } else {
+            write(block, i, live[i]);
+            ++i;
+        }
+    }
     free_arrays(block);
 }
 

@@ -22,8 +22,8 @@ bool is_leaf(const Expr& expr) { return expr.op() == Op::constant || expr.op() =
 
 // What has the same meaning for places of elements as for int64.
 bool is_arithmetic_of_places(const Expr& expr) {
-    return expr.dtype() == DType::int64 &&
-           (expr.op() == Op::add || expr.op() == Op::subtract || expr.op() == Op::multiply);
+    return expr.dtype() == DType::int64 && (expr.op() == Op::add || expr.op() == Op::subtract ||
+                                            expr.op() == Op::multiply || expr.op() == Op::select);
 }
 
 }  // namespace
@@ -52,11 +52,15 @@ bool ValuesText::is_known_as_index(const Expr& expr) const {
 }
 
 bool ValuesText::is_of_indices(const Expr& expr) const {
+    if (!is_arithmetic_of_places(expr)) return false;
     const auto& x = expr.operands();
-    return is_arithmetic_of_places(expr) &&
-           std::any_of(x.begin(), x.end(),
-                       [this](const Expr& part) { return is_known_as_index(part); }) &&
-           std::all_of(x.begin(), x.end(), is_leaf);
+    const bool is_choice = expr.op() == Op::select;
+    const auto is_part = [&](const Expr& part) {
+        return is_leaf(part) || (is_choice && part.op() != Op::select && is_of_indices(part));
+    };
+    const auto is_known = [&](const Expr& part) { return is_known_as_index(part); };
+    const auto begin = x.begin() + (is_choice ? 1 : 0);
+    return std::all_of(begin, x.end(), is_part) && std::any_of(begin, x.end(), is_known);
 }
 
 // Counters of loops and extents are indices, and are compared as such.
@@ -77,7 +81,8 @@ std::vector<ValuesText::Part> ValuesText::parts_of(const Part& part) const {
     std::vector<Part> parts;
     if (part.is_index && !is_arithmetic_of_places(expr)) return {{expr, false}};
     const bool of_indices = part.is_index || compares_indices(expr);
-    for (const Expr& operand : expr.operands()) parts.push_back({operand, of_indices});
+    for (const Expr& operand : expr.operands())
+        parts.push_back({operand, of_indices && operand.dtype() == DType::int64});
     return parts;
 }
 
@@ -136,7 +141,7 @@ std::string ValuesText::write(const Part& part, std::string_view wanted) {
         return out_.add("", text("arith.index_cast ", operands[0], " : i64 to index"));
     if (expr.op() == Op::loop) return write_loop(expr, operands)[static_cast<size_t>(expr.index())];
     if (expr.op() == Op::call) return write_in_place(part, operands, wanted);
-    const bool of_indices = !parts.empty() && parts[0].is_index;
+    const bool of_indices = !parts.empty() && parts.back().is_index;
     return write_operation(out_, expr, operands, wanted, of_indices);
 }
 

@@ -280,6 +280,26 @@ def test_loops_are_loops():
     assert "cf.br" not in root.mlir
 
 
+@knossos.register
+def heat(u: "Tensor[float, n]", rate: float, steps: int) -> "Tensor[float, n]":
+    u = u.copy()
+    new = np.zeros(len(u))
+    for _ in range(steps):
+        for i in range(len(u)):
+            left = u[i - 1] if i > 0 else 0.0
+            new[i] = u[i] + rate * (left - u[i])
+        u, new = new, u
+    return u
+
+
+def test_arrays_exchange_their_memory(tmp_path):
+    check_with_derivatives(heat.__wrapped__, [np.array([0.5, 2.0, -1.0]), 0.1, 5], tmp_path)
+    check_with_derivatives(heat.__wrapped__, [np.array([0.5, 2.0, -1.0]), 0.1, 0], tmp_path)
+    own = function_in(heat.mlir, "heat")
+    assert re.search(r"scf.yield %u_\w+, %new_3 : memref<\?xf64>, memref<\?xf64>", own), own
+    assert own.count("memref.alloc(") == 2
+
+
 def test_marks_and_locations():
     line = root.__wrapped__.__code__.co_firstlineno
     assert f"  // test_kernels_as_mlir.py:{line + 5}\n" in root.mlir
