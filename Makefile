@@ -43,8 +43,8 @@ apt-demo:
 	@tools/apt.sh $(DEMO_PACKAGES)
 
 apt:
-	@tools/apt.sh $(DEMO_PACKAGES) clang cppcheck libgtest-dev ocl-icd-libopencl1 pocl-opencl-icd \
-	    $(CROSS_PACKAGES)
+	@tools/apt.sh $(DEMO_PACKAGES) clang cppcheck libgtest-dev mlir-16-tools ocl-icd-libopencl1 \
+	    pocl-opencl-icd $(CROSS_PACKAGES)
 
 apt-bench: apt
 	@tools/apt.sh libbenchmark-dev

@@ -61,6 +61,7 @@
 #include "composit/eager/operators.h"
 #include "composit/eager/variable.h"
 #include "composit/exporters/cpp_project/export.h"
+#include "composit/exporters/mlir_kernels/kernel_text.h"
 #include "composit/exporters/plain/plain.h"
 #include "composit/foreign/lapack.h"
 #include "composit/functional/folds.h"

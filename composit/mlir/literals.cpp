@@ -91,6 +91,10 @@ bool is_all_equal(const Array& value) {
 
 }  // namespace
 
+std::string number_literal(DType dtype, const void* at) {
+    return element(dtype, static_cast<const char*>(at));
+}
+
 std::string literal_text(const Array& value) {
     if (value.size() == 0) return "dense<>";
     const auto* at = static_cast<const char*>(value.data());

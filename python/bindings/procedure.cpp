@@ -8,6 +8,7 @@
 #include "composit/backends/cpp/procedures.h"
 #include "composit/base/error.h"
 #include "composit/exporters/device_source/kernel_files.h"
+#include "composit/exporters/mlir_kernels/kernel_text.h"
 #include "composit/exporters/procedures/procedures.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/interpret.h"
@@ -425,6 +426,12 @@ void bind_procedure(nb::module_& module) {
               "The procedures as kernels of \"opencl\" or \"cuda\".");
     inner.def("print_kernel_files", device_source::print_kernel_files, "language"_a, "name"_a,
               "families"_a, "Names and texts of files: kernels, and a program that launches one.");
+    inner.def(
+        "print_mlir",
+        [](const std::vector<std::vector<Procedure>>& families, const std::string& module,
+           bool locations) { return mlir::kernel_text_of(families, {module, {}, locations}); },
+        "families"_a, "module"_a = "", "locations"_a = false,
+        "Kernels and their derivatives as a module of MLIR.");
     inner.def("print_loadable",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
                   return procedures::print_loadable(name, families_from(lists));

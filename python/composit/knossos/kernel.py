@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, value_error, with_location
+from composit._core import LazyTensor, NotSupported, with_location
 from composit._libraries import library_of
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
+from composit.knossos.files import files_of
 from composit.knossos.given_derivative import check_linear, derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
@@ -433,6 +434,14 @@ class Kernel:
         ValueError for other languages."""
         return _core.procedure.print_kernels(language, self._families()[0])
 
+    @property
+    def mlir(self) -> str:
+        """The function and its derivatives, in double, as a module of MLIR's dialects func, scf,
+        arith, math and memref, whose functions have the same bits.
+
+        NotSupported for what these have no operations for."""
+        return _core.procedure.print_mlir(self._families()[:1])
+
     def export(self, path: Any, name: str | None = None, *, language: str = "cpp") -> list[str]:
         """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
         the function, its derivatives, the same over arrays, each for double and float, and a
@@ -440,19 +449,10 @@ class Kernel:
 
         With language="opencl" or "cuda" the files are NAME.cl or NAME.cu, the kernels of
         `source_for` for double and for float (`f_float`), and NAME_example.cpp, a program that
-        launches the function's for a few items: it needs the driver's library, and no headers."""
-        name = self.__name__ if name is None else name
-        if not isinstance(name, str) or not name.isidentifier():
-            raise value_error(f"export: {name!r} cannot name a file. An identifier is required.")
-        if language == "cpp":
-            header, source = _core.procedure.print_file(name, self._families())
-            files = [(name + ".hpp", header), (name + ".cpp", source)]
-        elif language in ("opencl", "cuda"):
-            files = _core.procedure.print_kernel_files(language, name, self._families())
-        else:
-            raise value_error(
-                f"export: there is no language {language!r}. One of cpp, opencl, cuda is required."
-            )
+        launches the function's for a few items: it needs the driver's library, and no headers.
+
+        With language="mlir" the file is NAME.mlir, functions as in `mlir` for double and float."""
+        files = files_of(self.__name__ if name is None else name, language, self._families)
         _core.write_whole_files("export", os.fspath(path), files)
         return [file for file, _ in files]
 
