@@ -86,6 +86,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     out += std::string(scalar_prelude()) + "\n";
     if (any_arrays(procedures))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
+    if (says(code, "room_for<")) out += room_function();
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "taken(")) out += exchange_function();

@@ -100,9 +100,15 @@ std::string ProcedureWriter::array_declaration(size_t array, bool with_size) {
     const std::string type = type_of_elements(procedure_.arrays[array].dtype);
     if (has_fixed_size(procedure_.arrays[array]))
         return type + " " + arrays_[array] + "[" + count_of(array) + "]";
-    const std::string count =
-        with_size && !procedure_.arrays[array].grows ? "(" + count_of(array) + ")" : "";
-    return "std::vector<" + type + "> " + arrays_[array] + count;
+    const std::string declared = "std::vector<" + type + "> " + arrays_[array];
+    if (!with_size) return declared;
+    if (!procedure_.arrays[array].grows) return declared + "(" + count_of(array) + ")";
+    const auto room = rooms_.find(static_cast<int>(array));
+    if (room == rooms_.end()) return declared;
+    std::vector<std::string> factors, before;
+    for (const Expr& factor : room->second) factors.push_back(plain(integer(factor, before)));
+    for (const std::string& text : before) line(text);
+    return declared + " = room_for<" + type + ">(" + join(factors) + ")";
 }
 
 bool ProcedureWriter::is_declaration(const Block& block, size_t index, size_t array) const {
