@@ -1,5 +1,5 @@
-"""Arrays that loops exchange, `u, new = new, u`: derivatives in reverse exchange them once more, and
-their gradients. Beside complex steps and the interpreter, to the bit."""
+"""Arrays that loops exchange, `u, new = new, u`: derivatives in reverse exchange them once more,
+and their gradients. Beside complex steps and the interpreter, to the bit."""
 
 # ruff: noqa: F821
 

@@ -1,6 +1,6 @@
-"""Loops that add to neighbouring elements, as gradients of stencils do: where they are loaded, loops
-behind them add to all but one of these. The order of each sum stays: the bits are the interpreter's,
-and those of the exported text."""
+"""Loops that add to neighbouring elements, as gradients of stencils do: where they are loaded,
+loops behind them add to all but one of these. The order of each sum stays: the bits are the
+interpreter's, and those of the exported text."""
 
 # ruff: noqa: F821
 
