@@ -86,6 +86,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     out += std::string(scalar_prelude()) + "\n";
     if (any_arrays(procedures))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
+    if (says(code, "room_for<")) out += room_function();
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "taken(")) out += exchange_function();
@@ -254,8 +255,9 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
         if (has_arrays(each))
-            each = with_varied_operands(with_rows_together(with_sums_in_variables(
-                with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each)))))));
+            each = with_neighbours_apart(
+                with_varied_operands(with_rows_together(with_sums_in_variables(
+                    with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each))))))));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     CalledFunctions functions_called(names_of(all));
     const std::string code = functions(all, functions_called, true);

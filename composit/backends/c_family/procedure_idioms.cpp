@@ -155,6 +155,20 @@ std::string power_slope_function(ir::DType dtype) {
                 " slope = n * power_", dtype, "(x, n - 1);\n    return n == 0 ? 0 : slope;\n}\n\n");
 }
 
+std::string_view room_function() {
+    return R"(// Memory for what loops of so many iterations are about to append.
+template <class T, class... Counts>
+std::vector<T> room_for(Counts... counts) {
+    double all = 1;
+    for (const int64_t n : {int64_t(counts)...}) all *= n > 0 ? double(n) : 0;
+    std::vector<T> x;
+    if (all < 1e9) x.reserve(std::size_t(all));
+    return x;
+}
+
+)";
+}
+
 std::string_view taking_functions() {
     return R"(// The last element, which x has no more then.
 template <class T>

@@ -39,6 +39,7 @@ std::string_view element_functions();
 // vectors.
 std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
+std::string_view room_function();
 std::string_view taking_functions();
 // That which text calls for an element that becomes 0.
 std::string_view exchange_function();

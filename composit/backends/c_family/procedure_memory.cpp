@@ -60,7 +60,8 @@ struct composit_memory {
     composit_memory() = default;
     template <class U>
     composit_memory(const composit_memory<U>&) {}
-    T* allocate(size_t n) {
+    // No other pointer leads there, which compilers cannot see within.
+    __attribute__((noinline, malloc)) T* allocate(size_t n) {
         const size_t bytes = n * sizeof(T);
         return static_cast<T*>(bytes < composit_blocks::smallest ? ::operator new(bytes)
                                                                  : composit_kept.take(bytes));

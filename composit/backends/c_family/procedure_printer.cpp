@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/own_loads.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_loops.h"
+#include "composit/backends/c_family/procedure_room.h"
 #include "composit/backends/c_family/procedure_sums.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_writer.h"
@@ -35,6 +36,7 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
       writing_(writing),
       roundings_(writing.known ? writing.known->roundings : roundings_of(procedure)),
       naturals_(procedure, writing.known ? writing.known->naturals : std::set<int>()),
+      rooms_(rooms_of(procedure)),
       hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
       nameless_(homes_.nameless()) {
     if (writing.known) {

@@ -7,6 +7,7 @@
 #include "composit/base/text.h"
 #include "composit/ir/procedure/iterations.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace composit::c_family {
@@ -100,9 +101,15 @@ std::string ProcedureWriter::array_declaration(size_t array, bool with_size) {
     const std::string type = type_of_elements(procedure_.arrays[array].dtype);
     if (has_fixed_size(procedure_.arrays[array]))
         return type + " " + arrays_[array] + "[" + count_of(array) + "]";
-    const std::string count =
-        with_size && !procedure_.arrays[array].grows ? "(" + count_of(array) + ")" : "";
-    return "std::vector<" + type + "> " + arrays_[array] + count;
+    const std::string declared = "std::vector<" + type + "> " + arrays_[array];
+    if (!with_size) return declared;
+    if (!procedure_.arrays[array].grows) return declared + "(" + count_of(array) + ")";
+    const auto room = rooms_.find(static_cast<int>(array));
+    if (room == rooms_.end()) return declared;
+    std::vector<std::string> factors, before;
+    for (const Expr& factor : room->second) factors.push_back(plain(integer(factor, before)));
+    for (const std::string& text : before) line(text);
+    return declared + " = room_for<" + type + ">(" + join(factors) + ")";
 }
 
 bool ProcedureWriter::is_declaration(const Block& block, size_t index, size_t array) const {
@@ -175,7 +182,12 @@ bool ProcedureWriter::begin_loop(const Statement& loop) {
 std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool has_plain_head) {
     std::vector<std::string> hints;
     if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
-    if (has_plain_head && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
+    const bool is_logged = std::any_of(loop.body.begin(), loop.body.end(), [&](const auto& each) {
+        return each.kind == Kind::take && !logs_.is_said(each) && !logs_.has_row(each);
+    });
+    const bool is_apart = writing_.asks && !is_logged && adds_apart(procedure_, loop);
+    if (has_plain_head && (is_apart || is_for_vectors(procedure_, loop)) &&
+        writes_local(procedure_, loop))
         hints.emplace_back("#pragma GCC ivdep");
     return hints;
 }

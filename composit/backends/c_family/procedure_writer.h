@@ -89,6 +89,7 @@ class ProcedureWriter : public BlockWriter {
     LoggedText logs_{procedure_, homes_, elements_, arrays_, taken_};
     ScopedNames scoped_{taken_};
     const Naturals naturals_;
+    const std::map<int, std::vector<Expr>> rooms_;
     std::set<size_t> hoisted_;
     std::map<int, int> nameless_;  // variables that stand where they are read
     std::vector<std::unique_ptr<CalledPart>> parts_;

@@ -77,7 +77,8 @@ struct Copies {
     size_t second, third;
     WholeCopy first_copy, second_copy;
 };
-std::optional<Copies> copies_at(const Procedure& procedure, const Block& block, size_t place) {
+std::optional<Copies> copies_at(const Procedure& procedure, const Block& block, size_t place,
+                                bool may_be_outputs = false) {
     if (block[place].kind != Kind::loop || place + 2 >= block.size()) return {};
     const auto next = [&](size_t from, int array) {
         while (from < block.size() && block[from].kind == Kind::allocate &&
@@ -100,10 +101,30 @@ std::optional<Copies> copies_at(const Procedure& procedure, const Block& block, 
     int uses = 0;
     for (const Statement* each : all_statements(procedure.body))
         uses += each->array == first->to && each->kind != Kind::allocate;
-    const bool is_local = procedure.arrays[static_cast<size_t>(first->to)].role == Role::local &&
-                          procedure.arrays[static_cast<size_t>(second->from)].role == Role::local;
+    const Role between = procedure.arrays[static_cast<size_t>(first->to)].role,
+               other = procedure.arrays[static_cast<size_t>(second->from)].role;
+    const bool is_local = between == Role::local && (other == Role::local || may_be_outputs);
     if (uses != 2 || !is_local) return {};
     return Copies{second_place, third_place, *first, *second};
+}
+
+void rename_arrays(Block& block, const std::map<int, int>& names) {
+    for (Statement& statement : block) {
+        if (const auto found = names.find(statement.array); found != names.end())
+            statement.array = found->second;
+        rename_arrays(statement.body, names);
+        rename_arrays(statement.otherwise, names);
+    }
+}
+
+// Variables of its own for all that the other block assigns.
+void give_own_variables(Procedure& procedure, Block& block, const Block& other) {
+    std::vector<Expr> by = all_variables(procedure);
+    for (const auto& [variable, times] : assignments_in(other)) {
+        procedure.variables.push_back(procedure.variables[static_cast<size_t>(variable)]);
+        by[static_cast<size_t>(variable)] = procedure.variable(procedure.variables.size() - 1);
+    }
+    replace_variables(block, by, true);
 }
 
 class Exchanges {
@@ -146,13 +167,8 @@ class Exchanges {
 
     // Counters of its own for what was one loop with another.
     void give_own_counters(Statement& log, const Statement& other) {
-        std::vector<Expr> by = all_variables(p_);
-        for (const auto& [variable, times] : assignments_in({other})) {
-            p_.variables.push_back(p_.variables[static_cast<size_t>(variable)]);
-            by[static_cast<size_t>(variable)] = p_.variable(p_.variables.size() - 1);
-        }
         Block one{std::move(log)};
-        replace_variables(one, by, true);
+        give_own_variables(p_, one, {other});
         log = std::move(one[0]);
     }
 
@@ -168,7 +184,7 @@ class Exchanges {
         const bool is_made = std::any_of(p_.body.begin(), p_.body.end(), [&](const Statement& s) {
             return s.kind == Kind::allocate && s.array == output;
         });
-        rename(p_.body, output, local);
+        rename_arrays(p_.body, {{output, local}});
         if (!is_made) p_.body.insert(p_.body.begin(), Statement::allocate(local, false, p_.line));
         const SourceLine line = p_.body.back().line;
         const int place = p_.add_variable("k", DType::int64),
@@ -184,14 +200,6 @@ class Exchanges {
         p_.body.insert(p_.body.end() - (leaves ? 1 : 0), copy);
     }
 
-    static void rename(Block& block, int from, int to) {
-        for (Statement& statement : block) {
-            if (statement.array == from) statement.array = to;
-            rename(statement.body, from, to);
-            rename(statement.otherwise, from, to);
-        }
-    }
-
     Procedure p_;
     std::set<int> outputs_;
 };
@@ -205,6 +213,24 @@ std::optional<Exchange> exchange_at(const Procedure& procedure, const Block& blo
         return {};
     return Exchange{copies->first_copy.from, copies->second_copy.from, copies->first_copy.to,
                     copies->third - place + 1};
+}
+
+std::optional<Exchange> reversible_exchange_at(const Procedure& procedure, const Block& block,
+                                               size_t place) {
+    const auto copies = copies_at(procedure, block, place, true);
+    if (!copies || !copies->second_copy.logged.empty() || copies->third != place + 2) return {};
+    return Exchange{copies->first_copy.from, copies->second_copy.from, copies->first_copy.to, 3};
+}
+
+Block exchange_again(Procedure& procedure, const Block& exchange, const Exchange& of, int one,
+                     int other) {
+    Block again = exchange;
+    give_own_variables(procedure, again, exchange);
+    const ArrayVariable like = procedure.arrays[static_cast<size_t>(of.between)];
+    const int between = procedure.add_array(like.name, like);
+    rename_arrays(again, {{of.one, one}, {of.other, other}, {of.between, between}});
+    again.insert(again.begin(), Statement::allocate(between, false, exchange[0].line));
+    return again;
 }
 
 namespace {

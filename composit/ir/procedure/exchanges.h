@@ -16,6 +16,13 @@ struct Exchange {
     size_t statements = 0;
 };
 std::optional<Exchange> exchange_at(const Procedure& procedure, const Block& block, size_t place);
+// The same of arrays that may be outputs: who exchanges them once more takes the exchange back.
+std::optional<Exchange> reversible_exchange_at(const Procedure& procedure, const Block& block,
+                                               size_t place);
+// The statements of such an exchange for two other arrays, with variables and an array between them
+// of their own.
+Block exchange_again(Procedure& procedure, const Block& exchange, const Exchange& of, int one,
+                     int other);
 // The arrays by way of which any are exchanged.
 std::set<size_t> arrays_between(const Procedure& procedure);
 

@@ -157,10 +157,15 @@ void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Blo
 Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& records) {
     Block out;
     records.resize(block.size());
+    size_t exchanged = 0;  // behind the last exchange
     for (const Part& part : parts_of(block, changing_)) {
         const Statement& statement = block[part.begin];
         Record& record = records[part.begin];
-        if (!part.is_logged) {
+        if (const auto exchange = exchange_of(block, part.begin))
+            exchanged = part.begin + exchange->statements;
+        if (part.begin < exchanged) {
+            out.push_back(statement);
+        } else if (!part.is_logged) {
             forward_part(block, part.of(block), out);
         } else if (statement.kind == Kind::loop) {
             forward_logged_loop(statement, record, out);
@@ -348,7 +353,10 @@ void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>&
     for (size_t i = parts.size(); i-- > 0;) {
         const Statement& statement = block[parts[i].begin];
         const Record& record = records[parts[i].begin];
-        if (!parts[i].is_logged) {
+        if (i >= 2 && exchange_of(block, parts[i - 2].begin)) {
+            i -= 2;
+            backward_exchange(block, parts[i].begin, out);
+        } else if (!parts[i].is_logged) {
             backward_part(block, parts[i].of(block), out, zeros);
         } else if (statement.kind == Kind::branch) {
             if (record.is_known)

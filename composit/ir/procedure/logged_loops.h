@@ -11,9 +11,11 @@
 #pragma once
 
 #include "composit/ir/procedure/can_be_logged.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/reverse_records.h"
 #include "composit/ir/procedure/reverse_setup.h"
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -76,6 +78,10 @@ class LoggedLoops : protected ReverseSetup {
     // for (k …) body, over all elements of the array; from the last one if `is_back`.
     Statement over_elements(int array, int counter, Block body, bool is_back,
                             const SourceLine& line) const;
+    // Two arrays that change exchange their elements, in three loops: nothing is logged, as the
+    // backward sweep exchanges them once more, and their adjoints. logged_exchanges.cpp
+    std::optional<Exchange> exchange_of(const Block& block, size_t place) const;
+    void backward_exchange(const Block& block, size_t place, Block& out);
     // Whether what the statement overwrites is logged.
     bool is_overwriting(const Statement& statement) const;
     int log_of(int variable);

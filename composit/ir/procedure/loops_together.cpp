@@ -1,4 +1,5 @@
 // with_loops_together: what loops hand to one another by way of arrays stays in one iteration.
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
@@ -80,6 +81,10 @@ class Joiner {
             if (statement.kind == Kind::loop) around_.pop_back();
         }
         for (size_t i = 0; i < block.size(); ++i) {
+            if (const auto exchange = reversible_exchange_at(p_, block, i)) {
+                i += exchange->statements - 1;
+                continue;
+            }
             while (const size_t next = next_to_join(block, i)) {
                 append(block[i], block[next]);
                 block.erase(block.begin() + static_cast<Place>(next));
@@ -109,7 +114,10 @@ class Joiner {
     size_t next_to_enter(const Block& block, size_t place) const {
         if (block[place].kind != Kind::loop) return 0;
         for (size_t next = place + 1; next < block.size(); ++next) {
-            if (block[next].kind == Kind::loop) return may_enter(block, place, next) ? next : 0;
+            if (block[next].kind == Kind::loop)
+                return !reversible_exchange_at(p_, block, next) && may_enter(block, place, next)
+                           ? next
+                           : 0;
             if (!may_stand_before(block[next], block[place])) return 0;
         }
         return 0;
@@ -185,7 +193,7 @@ class Joiner {
                 if (!may_stand_before(block[next], loop)) return 0;
                 continue;
             }
-            if (!may_join(loop, block[next])) return 0;
+            if (reversible_exchange_at(p_, block, next) || !may_join(loop, block[next])) return 0;
             if (first == 0) first = next;
             if (takes(block[place], block[next])) return first;
             append(loop, block[next]);
