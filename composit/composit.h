@@ -68,6 +68,7 @@
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
 #include "composit/functional/while_loop.h"
+#include "composit/ir/picture.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ir/scalar/row.h"
