@@ -144,6 +144,8 @@ NB_MODULE(_core, module) {
     bind_jax(jax);
     nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");
     of_kernels::bind_knossos(knossos);
+    bind_knossos_given(knossos);
+    bind_knossos_numbers(knossos);
     bind_error_handling(module);
     wrap_calls(module);
 }
