@@ -58,6 +58,7 @@
 #include "composit/cg/module.h"
 #include "composit/cg/numbers.h"
 #include "composit/cg/training.h"
+#include "composit/eager/nan_gradients.h"
 #include "composit/eager/operators.h"
 #include "composit/eager/variable.h"
 #include "composit/exporters/cpp_project/export.h"

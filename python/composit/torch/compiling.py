@@ -39,22 +39,6 @@ class _Unknown(Exception):
     """An argument or result that a graph cannot have."""
 
 
-def _kind(value: Any, tensors: list[Any]) -> Any:
-    """What of an argument decides over the graph; its tensors are added."""
-    if isinstance(value, TensorBase):
-        tensors.append(value)
-        flags = (is_recorded(value), value._is_leaf_with_grad, value._is_tainted)
-        seen = value._seen
-        return (type(value), seen.dtype, tuple(seen.shape), flags, places.device_of(seen))
-    if isinstance(value, _plain):
-        return (type(value), repr(value) if isinstance(value, (float, complex, slice)) else value)
-    if type(value) in (list, tuple, dtypes.Size):
-        return (type(value), *[_kind(item, tensors) for item in value])
-    if type(value) is dict:
-        return (dict, *[(key, _kind(item, tensors)) for key, item in value.items()])
-    raise _Unknown(f"an argument is a {type(value).__name__}")
-
-
 def _with(value: Any, tensors: Any) -> Any:
     """The structure with other tensors, taken in order."""
     return structure.mapped(value, lambda _: next(tensors), TensorBase)
@@ -176,8 +160,8 @@ class Compiled:
         given: list[Any] = []
         try:
             key = (
-                _kind(args, given),
-                _kind(kwargs, given),
+                _core.kind_of_argument(args, given, _Unknown),
+                _core.kind_of_argument(kwargs, given, _Unknown),
                 is_grad_enabled(),
                 dtypes._default[0],
                 places.present_name(),

@@ -176,6 +176,9 @@ def place_of(tensor: Any) -> str:
     return device_of(tensor._seen)
 
 
+_core.provide("torch_place_of", place_of)
+
+
 # ----- where new tensors are made
 
 
