@@ -67,6 +67,7 @@
 #include "composit/functional/folds.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
+#include "composit/functional/mapped_axes.h"
 #include "composit/functional/scan.h"
 #include "composit/functional/while_loop.h"
 #include "composit/ir/picture.h"
