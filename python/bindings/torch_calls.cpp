@@ -221,7 +221,7 @@ nb::object after_error(nb::python_error& error, const nb::object& function,
     }
     if (!error.matches(PyExc_RuntimeError)) throw;
     const nb::object again =
-        provided("on_one_device")(error.value(), function, arguments.by_place, arguments.by_name);
+        on_one_device(error.value(), function, arguments.by_place, arguments.by_name);
     if (again.is_none()) throw;
     return again;
 }
@@ -357,12 +357,16 @@ Arguments settled_arguments(const nb::tuple& args, const nb::dict& kwargs) {
 }
 
 void bind_torch_calls(nb::module_& module) {
-    nb::dict names;
-    for (const auto& [theirs, ours] : other_argument_names) names[theirs] = ours;
-    module.attr("other_argument_names") = names;
-    nb::list ignored;
-    for (const char* name : ignored_arguments) ignored.append(name);
-    module.attr("ignored_arguments") = nb::tuple(ignored);
+    module.def(
+        "argument_names",
+        [] {
+            nb::dict names;
+            for (const auto& [theirs, ours] : other_argument_names) names[theirs] = ours;
+            nb::list ignored;
+            for (const char* name : ignored_arguments) ignored.append(name);
+            return nb::make_tuple(names, nb::tuple(ignored));
+        },
+        "(PyTorch's names of arguments that have another one here, those that mean nothing here).");
     module.def("note_read", read, nb::arg("tensor"),
                "A recorded operation reads the tensor: what the leaf holds that it is, or is a "
                "view of, is noted.");

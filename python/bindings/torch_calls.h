@@ -16,6 +16,12 @@ struct Arguments {
 };
 Arguments settled_arguments(const nb::tuple& args, const nb::dict& kwargs);
 
+// The arguments of an operation that was refused for several devices, where PyTorch moves some:
+// tensors of the CPU without dimensions, and those that say places. RuntimeError where not; None
+// where the tensors are not at fault.
+nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple& args,
+                         const nb::dict& kwargs);
+
 // Errors of floating point are ignored while it lives.
 struct IgnoredErrors {
     IgnoredErrors() : token(provided("ignore_errors")()) {}

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace composit::python {
@@ -207,6 +208,94 @@ nb::object kind_of_argument(nb::handle value, nb::list& tensors, nb::handle unkn
     throw nb::python_error();
 }
 
+// ----- results of captured functions
+
+// What the result of a captured function is made of: ("result", i), ("argument", i), ("other",
+// value), ("several", class, parts), ("named", pairs). The symbols of its tensors are added to
+// `outputs`, and to `detached` whether they have no gradient.
+class ResultReader {
+  public:
+    ResultReader(nb::object trace, const nb::list& given, nb::object symbols, nb::handle unknown)
+        : trace_(std::move(trace)), symbols_(std::move(symbols)), unknown_(unknown) {
+        for (size_t i = 0; i < given.size(); ++i) places_.emplace(nb::object(given[i]).ptr(), i);
+    }
+
+    nb::object read(nb::handle value) {
+        if (is_tensor_of_torch(value)) return tensor(value);
+        if (is_plain_value(value)) return nb::make_tuple("other", value);
+        if (PyDict_CheckExact(value.ptr())) {
+            nb::list pairs;
+            for (const auto& [key, item] : nb::borrow<nb::dict>(value))
+                pairs.append(nb::make_tuple(key, read(item)));
+            return nb::make_tuple("named", pairs);
+        }
+        const bool has_parts = PyList_CheckExact(value.ptr()) || PyTuple_CheckExact(value.ptr()) ||
+                               value.type().is(provided("torch_size")) ||
+                               has_attribute(value, "_fields");
+        if (!has_parts) refuse(composit::text("a result is a ", KindOf{value}));
+        nb::list parts;
+        for (nb::handle item : value) parts.append(read(item));
+        return nb::make_tuple("several", value.type(), parts);
+    }
+
+    const nb::list& outputs() const { return outputs_; }
+    const nb::list& detached() const { return detached_; }
+
+  private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        PyErr_SetString(unknown_.ptr(), why.c_str());
+        throw nb::python_error();
+    }
+
+    nb::object tensor(nb::handle value) {
+        const auto argument = places_.find(value.ptr());
+        if (argument != places_.end()) return nb::make_tuple("argument", argument->second);
+        const auto* const trace = reinterpret_cast<TraceObject*>(trace_.ptr());
+        const TensorObject* const held = as_tensor(value);
+        if (held->mark != trace->mark) refuse("a result is made outside");
+        if (held->is_leaf || !trace_.attr("result_of")(held->place).is(value))
+            return nb::make_tuple("other", value);
+        if (is_there(held->root) &&
+            PySequence_Contains(trace->bound_places,
+                                nb::int_(as_tensor(held->root)->place).ptr()) == 1)
+            refuse("a result is a view of what is given");
+        outputs_.append(symbols_[nb::int_(held->place)]);
+        detached_.append(!is_recorded(held));
+        return nb::make_tuple("result", outputs_.size() - 1);
+    }
+
+    const nb::object trace_, symbols_;
+    const nb::handle unknown_;
+    std::unordered_map<PyObject*, size_t> places_;
+    nb::list outputs_, detached_;
+};
+
+nb::tuple parts_of_result(nb::handle value, nb::object trace, const nb::list& given,
+                          nb::object symbols, nb::handle unknown) {
+    ResultReader reader(std::move(trace), given, std::move(symbols), unknown);
+    const nb::object parts = reader.read(value);
+    return nb::make_tuple(parts, reader.outputs(), reader.detached());
+}
+
+// The result that is made of these parts, of other tensors and arguments.
+nb::object result_of_parts(nb::handle parts, const nb::list& results, const nb::list& given) {
+    const auto what = nb::cast<std::string>(nb::object(parts[0]));
+    const nb::object held = parts[1];
+    if (what == "other") return held;
+    if (what == "result") return results[nb::cast<size_t>(held)];
+    if (what == "argument") return given[nb::cast<size_t>(held)];
+    if (what == "named") {
+        nb::dict made;
+        for (nb::handle pair : held)
+            made[nb::object(pair[0])] = result_of_parts(nb::object(pair[1]), results, given);
+        return made;
+    }
+    nb::list items;
+    for (nb::handle item : nb::object(parts[2]))
+        items.append(result_of_parts(item, results, given));
+    return has_attribute(held, "_fields") ? held(*items) : held(items);
+}
+
 }  // namespace
 
 void bind_torch_data(nb::module_& module) {
@@ -216,6 +305,12 @@ void bind_torch_data(nb::module_& module) {
     module.def("read_index", read_index, nb::arg("index").none(),
                "(the index, with integers and tensors in place of others; whether it consists of "
                "integers, slices, None and an ellipsis alone).");
+    module.def("parts_of_result", parts_of_result, nb::arg("value").none(), nb::arg("trace"),
+               nb::arg("given"), nb::arg("symbols"), nb::arg("unknown"),
+               "(what the result of a captured function is made of, the symbols of its tensors, "
+               "whether each has no gradient).");
+    module.def("result_of_parts", result_of_parts, nb::arg("parts"), nb::arg("results"),
+               nb::arg("given"), "The result of these parts, of other tensors and arguments.");
     module.def("kind_of_argument", kind_of_argument, nb::arg("value").none(), nb::arg("tensors"),
                nb::arg("unknown"),
                "What of an argument of a captured function decides over the graph; its tensors are "

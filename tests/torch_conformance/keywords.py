@@ -7,10 +7,12 @@ import inspect
 from typing import Any
 
 import torch as peer
-from composit._core import ignored_arguments, other_argument_names
+from composit._core import argument_names
 
 from composit import torch
 from composit.torch.keywords import other_names
+
+other_argument_names, ignored_arguments = argument_names()
 
 SPACES = ("", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn",
           "nn.utils.parametrize", "nn.utils.parametrizations", "nn.attention", "nn.parallel",
