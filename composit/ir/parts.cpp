@@ -227,6 +227,20 @@ std::string common_path(const std::string& a, const std::string& b) {
     }
 }
 
+void note_drawn(const std::vector<PartItem>& items, std::vector<int64_t>& shown) {
+    for (const PartItem& item : items) {
+        if (const auto* const position = std::get_if<int64_t>(&item)) {
+            shown[static_cast<size_t>(*position)] = *position;
+            continue;
+        }
+        const Part& part = *std::get<std::shared_ptr<Part>>(item);
+        note_drawn(part.items, shown);
+        for (const std::vector<int64_t>& run : part.runs)
+            for (size_t i = 0; i < run.size(); ++i)
+                shown[static_cast<size_t>(run[i])] = shown[static_cast<size_t>(part.runs[0][i])];
+    }
+}
+
 }  // namespace
 
 Folded folded(const std::vector<int64_t>& codes, int64_t least) {
@@ -240,6 +254,12 @@ std::vector<PartItem> parts_of(const std::vector<std::string>& paths,
     for (size_t i = 0; i < paths.size(); ++i)
         parts.at(paths[i]).items.emplace_back(static_cast<int64_t>(i));
     return parts.finished();
+}
+
+std::vector<int64_t> drawn_for(const std::vector<PartItem>& items, size_t count) {
+    std::vector<int64_t> shown(count);
+    note_drawn(items, shown);
+    return shown;
 }
 
 std::vector<std::string> module_paths(const std::vector<const Node*>& order) {

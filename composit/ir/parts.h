@@ -46,6 +46,10 @@ struct Part {
 [[nodiscard]] std::vector<PartItem> parts_of(const std::vector<std::string>& paths,
                                              const std::vector<int64_t>& codes, bool fold);
 
+// Of each of the `count` positions in these items, the one that stands for it: its own, or that of
+// the first of equal parts.
+[[nodiscard]] std::vector<int64_t> drawn_for(const std::vector<PartItem>& items, size_t count);
+
 // The module of each node of a topological order; that of a weight or a number is what the modules
 // that use it have in common.
 [[nodiscard]] std::vector<std::string> module_paths(const std::vector<const Node*>& order);

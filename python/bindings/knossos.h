@@ -115,3 +115,10 @@ struct type_caster<composit::knossos::Kind> {
 };
 
 }  // namespace nanobind::detail
+
+namespace composit::python {
+
+void bind_knossos_given(nanobind::module_& module);    // knossos_given.cpp
+void bind_knossos_numbers(nanobind::module_& module);  // knossos_numbers.cpp
+
+}  // namespace composit::python

@@ -65,6 +65,9 @@ NB_MODULE(_core, module) {
     nb::module_ traces =
         module.def_submodule("traces", "Traces of composit.torch: keys, leaves, results.");
     bind_trace_keys(traces);
+    bind_guards(traces);
+    bind_torch_calls(module);
+    bind_torch_data(module);
     bind_trace_recording(traces);
     bind_tape_gradients(module);
     bind_gradient_checks(module);
@@ -144,6 +147,8 @@ NB_MODULE(_core, module) {
     bind_jax(jax);
     nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");
     of_kernels::bind_knossos(knossos);
+    bind_knossos_given(knossos);
+    bind_knossos_numbers(knossos);
     bind_error_handling(module);
     wrap_calls(module);
 }

@@ -123,6 +123,8 @@ void bind_nn(nb::module_& module) {
     bind_nn_recurrent(module);
     bind_nn_training(module);
     bind_nn_files(module);
+    bind_nn_checkpoints(module);
+    bind_nn_archives(module);
 }
 
 }  // namespace composit::python

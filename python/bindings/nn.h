@@ -13,5 +13,7 @@ void bind_nn_losses(nanobind::module_& module);
 void bind_nn_recurrent(nanobind::module_& module);
 void bind_nn_training(nanobind::module_& module);
 void bind_nn_files(nanobind::module_& module);
+void bind_nn_archives(nanobind::module_& module);
+void bind_nn_checkpoints(nanobind::module_& module);
 
 }  // namespace composit::python

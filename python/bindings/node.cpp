@@ -8,6 +8,7 @@
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/parts.h"
+#include "composit/ir/picture.h"
 #include "composit/ir/scalar/row.h"
 #include "location.h"
 
@@ -85,6 +86,37 @@ nb::object listed(const ir::PartItem& item) {
         runs.append(positions);
     }
     return nb::make_tuple(part.name, listed(part.items), runs, part.last);
+}
+
+// Boxes as (name, label, other attributes, None), clusters with what is in them behind.
+nb::list items_of_picture(const std::vector<ir::PictureItem>& items) {
+    nb::list list;
+    for (const ir::PictureItem& item : items) {
+        nb::dict attributes;
+        for (const auto& [name, value] : item.attributes)
+            attributes[nb::str(name.c_str())] = nb::str(value.c_str());
+        const nb::object label = attributes["label"];
+        nb::del(attributes["label"]);
+        list.append(nb::make_tuple(
+            item.name, label, attributes,
+            item.is_cluster ? nb::object(items_of_picture(item.items)) : nb::object(nb::none())));
+    }
+    return list;
+}
+
+nb::tuple picture(const std::vector<Tensor>& tensors, int64_t depth, int64_t fold,
+                  std::optional<int64_t> modules) {
+    const ir::Picture made = ir::picture_of(tensors, {depth, fold, modules});
+    nb::list edges;
+    for (const ir::PictureEdge& edge : made.edges) {
+        nb::dict attributes;
+        if (!edge.is_forward) {
+            attributes["constraint"] = "false";
+            attributes["style"] = "dashed";
+        }
+        edges.append(nb::make_tuple(edge.source, edge.sink, edge.label, attributes));
+    }
+    return nb::make_tuple(items_of_picture(made.items), edges, made.has_calls);
 }
 
 std::string node_text(const NodeHandle& self) {
@@ -172,17 +204,20 @@ void bind_node(nb::module_& module) {
             nodes.append(NodeHandle{Ref<ir::Node>(node)});
         return nodes;
     });
-    module.def("module_paths", [](const std::vector<NodeHandle>& order) {
-        std::vector<const ir::Node*> nodes;
-        for (const NodeHandle& each : order) nodes.push_back(each.node.get());
-        return ir::module_paths(nodes);
-    });
     module.def("folded", [](const std::vector<int64_t>& codes, int64_t least) {
         return listed(ir::folded(codes, least));
     });
     module.def("parts_of",
                [](const std::vector<std::string>& paths, const std::vector<int64_t>& codes,
                   bool fold) { return listed(ir::parts_of(paths, codes, fold)); });
+    module.def(
+        "drawn_for",
+        [](const std::vector<std::string>& paths, const std::vector<int64_t>& codes, bool fold) {
+            return ir::drawn_for(ir::parts_of(paths, codes, fold), codes.size());
+        },
+        "Of each position, the one that parts_of draws for it.");
+    module.def("picture", picture, nb::arg("tensors"), nb::arg("depth"), nb::arg("fold"),
+               nb::arg("modules").none(), "(items, edges, has_calls) as composit/ir/picture.h.");
     module.def(
         "input",
         [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {

@@ -1,5 +1,7 @@
 // What composit.torch's steps by structure (python/composit/torch/steps.py) ask of the core: types
 // of leaves as numbers, lines as numbers, and programs run from the constants that tensors hold.
+#include "steps.h"
+
 #include "bindings.h"
 #include "casters.h"
 #include "composit/execute/execute.h"
@@ -24,13 +26,6 @@ namespace composit::python {
 namespace {
 
 using execute::Compiled;
-
-// -1 for what is no constant, or has an origin it is read from; -2 for a Python scalar.
-int64_t leaf_type(const LazyTensor& tensor) {
-    const Tensor& held = tensor.tensor();
-    if (held.type().weak) return -2;
-    return ir::is_constant(held.node()) ? number_of_type(held.type(), held.node().device()) : -1;
-}
 
 // The line of the user's that runs, as a number.
 uintptr_t site() { return reinterpret_cast<uintptr_t>(user_location()); }
@@ -78,6 +73,12 @@ int64_t number_of_type(const ir::TensorType& type, ir::DeviceNumber device) {
 
 const LeafType& type_of_number(int64_t number) {
     return numbers().types.at(static_cast<size_t>(number));
+}
+
+int64_t leaf_type(const LazyTensor& tensor) {
+    const Tensor& held = tensor.tensor();
+    if (held.type().weak) return -2;
+    return ir::is_constant(held.node()) ? number_of_type(held.type(), held.node().device()) : -1;
 }
 
 void bind_steps(nb::module_& module) {

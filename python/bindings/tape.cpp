@@ -5,13 +5,18 @@
 #include "bindings.h"
 #include "casters.h"
 #include "cell.h"
+#include "composit/eager/nan_gradients.h"
 #include "composit/eager/tape_barriers.h"
 #include "composit/eager/tape_gradients.h"
+#include "composit/execute/devices.h"
 #include "content.h"
 #include "location.h"
+#include "tape_hooks.h"
+#include "torch_calls.h"
 
 #include <nanobind/stl/string.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,34 +84,38 @@ struct ReachingTensors {
     eager::Reaching reaching;
 };
 
-// A rule of Python's: a function of outputs, flows and ends; None: that of graphs.
-eager::FlowRule flow_rule(nb::handle rule) {
-    if (rule.is_none()) return eager::chain_rule;
-    return [rule](const auto& outputs, const auto& flows, const auto& ends) {
-        return tensors_from(rule(outputs, flows, ends));
-    };
+// Looks at the gradients of all operations, where `checks`: RuntimeError for the first that is NaN.
+void check_for_nan(bool checks, const std::vector<Tensor>& outputs,
+                   const std::vector<Tensor>& flows, const std::vector<Tensor>& ends) {
+    if (!checks) return;
+    const auto found = eager::first_nan_gradient(outputs, flows, ends);
+    if (!found) return;
+    static const std::map<std::string, std::string> names = {{"multiply", "mul"},
+                                                             {"subtract", "sub"},
+                                                             {"divide", "div"},
+                                                             {"negative", "neg"},
+                                                             {"power", "pow"}};
+    const auto known = names.find(found->operation);
+    // The line is that of the operation, not of who takes gradients.
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        text("Function '",
+             eager::record_name(known == names.end() ? found->operation : known->second),
+             "' returned nan values in its ", found->operand, "th output. It was called at ",
+             found->location, ".")
+            .c_str());
+    throw nb::python_error();
 }
 
-// Of (sinks, a function of what arrived that gives pairs of a tensor and its flow, whether it is of
-// hooks).
-std::vector<eager::Barrier> barriers_from(nb::handle given) {
-    std::vector<eager::Barrier> barriers;
-    for (nb::handle each : given) {
-        eager::Barrier barrier{tensors_from(each[0]), {}, nb::cast<bool>(each[2])};
-        barrier.through = [through = nb::borrow(each[1])](const std::vector<Tensor>& arrived) {
-            eager::Barrier::Flow flow;
-            for (nb::handle pair : through(arrived))
-                flow.emplace_back(tensor_from(pair[0]), tensor_from(pair[1]));
-            return flow;
-        };
-        barriers.push_back(std::move(barrier));
-    }
-    return barriers;
-}
+// PyTorch reports no errors of floating point.
+struct Quiet {
+    IgnoredErrors ignored;
+    Located located;
+};
 
-nb::list gradients(nb::handle rule, const std::vector<Tensor>& outputs,
-                   const std::vector<Tensor>& flows, nb::handle inputs, nb::handle records,
-                   const std::vector<Tensor>& more, nb::handle between) {
+nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& flows,
+                   nb::handle inputs, nb::list records, bool is_recording,
+                   const ReachingTensors* reaching, bool checks) {
     std::vector<eager::GradientInput> ends;
     for (nb::handle input : inputs) {
         const bool is_leaf = torch_tensor(input)->is_leaf;
@@ -115,17 +124,37 @@ nb::list gradients(nb::handle rule, const std::vector<Tensor>& outputs,
         if (is_leaf) end.leaf = Ref<eager::Leaf>(&leaf_of(input));
         ends.push_back(std::move(end));
     }
-    const eager::FlowRule of_graphs = flow_rule(rule);
-    const std::vector<eager::Barrier> barriers = barriers_from(between);
+    std::vector<Tensor> more;
+    bool has_barriers = false;
+    for (nb::handle record : records) {
+        has_barriers = has_barriers || !nb::object(record.attr("hook_points")).is_none();
+        if (!is_function_record(record)) continue;
+        has_barriers = true;
+        for (nb::handle node : record.attr("nodes"))
+            if (!node.is_none()) more.push_back(content_of<LazyTensor>(node).tensor());
+    }
+    std::vector<eager::Barrier> barriers;
+    if (has_barriers)
+        barriers =
+            barriers_between(records, is_recording, reaching ? &reaching->reaching : nullptr);
+    const eager::FlowRule of_graphs = [checks](const auto& starts, const auto& into,
+                                               const auto& wanted) {
+        const Quiet scope;
+        check_for_nan(checks, starts, into, wanted);
+        return eager::chain_rule(starts, into, wanted);
+    };
     const eager::GradientRule whole = [&](const auto& starts, const auto& wanted) {
         return barriers.empty()
                    ? of_graphs(starts, flows, wanted)
                    : eager::gradients_through(of_graphs, starts, flows, wanted, barriers);
     };
+    std::optional<Quiet> scope;
+    if (!has_barriers && !checks) scope.emplace();
     nb::list made;
-    for (const Tensor& gradient :
-         eager::gradients(whole, outputs, ends, records_in(records), more, !barriers.empty()))
-        made.append(wrap_copy(gradient));
+    const std::vector<Tensor> found =
+        eager::gradients(whole, outputs, ends, records_in(records), more, !barriers.empty());
+    for (size_t i = 0; i < found.size(); ++i)
+        made.append(wrap_copy(execute::beside(found[i], ends[i].now)));
     return made;
 }
 
@@ -308,27 +337,18 @@ void bind_tape(nb::module_& module) {
         },
         nb::arg("records"), nb::arg("reaching").none() = nb::none(),
         "RuntimeError where a value that one of the records saved was written since.");
-    module.def(
-        "chain_rule_of_flows",
-        [](const std::vector<Tensor>& outputs, const std::vector<Tensor>& flows,
-           const std::vector<Tensor>& inputs) { return eager::chain_rule(outputs, flows, inputs); },
-        nb::arg("outputs"), nb::arg("flows"), nb::arg("inputs"), located,
-        "nn.chain_rule, where an output that flows into itself is that output.");
-    module.def("gradients", gradients, nb::arg("rule").none(), nb::arg("outputs"), nb::arg("flows"),
-               nb::arg("inputs"), nb::arg("records"), nb::arg("more"), nb::arg("barriers"), located,
+    module.def("gradients", gradients, nb::arg("outputs"), nb::arg("flows"), nb::arg("inputs"),
+               nb::arg("records"), nb::arg("is_recording"), nb::arg("reaching").none(),
+               nb::arg("checks"), located,
                "The gradients of tensors for what flows into outputs, of leaves as they were when "
                "operations read them, made of the values that are where the records' operations "
-               "saved some, through barriers (sinks, what flows on, whether they are of hooks). "
-               "`rule` gives them for outputs, flows and ends; None: that of graphs.");
+               "saved some, through Functions and hooks. Where `checks`, RuntimeError for the "
+               "first operation whose gradient is NaN.");
     module.def(
-        "gradient_order",
-        [](nb::handle records) {
-            nb::list order;
-            for (const auto& record : eager::gradient_order(records_in(records)))
-                order.append(operand_of(record.get()));
-            return order;
-        },
-        nb::arg("records"), "Records, each before those that its gradient goes on to.");
+        "has_nan", [](const Tensor& x) { return ir::is_inexact(x.dtype()) && eager::has_nan(x); },
+        nb::arg("x"), "Whether an element is NaN, computed now.");
+    module.def("after_hooks", after_hooks, nb::arg("hooks"), nb::arg("gradient"), located,
+               "The gradient after the hooks. RuntimeError where one changes its shape.");
 }
 
 }  // namespace composit::python

@@ -12,6 +12,7 @@
 #include "provided.h"
 #include "shown.h"
 #include "tape.h"
+#include "tape_hooks.h"
 #include "torch_objects.h"
 #include "trace_keys.h"
 
@@ -81,7 +82,7 @@ nb::object record_over(const char* name, nb::handle tensors) {
 nb::object through_hooks_of(nb::handle tensor, nb::object gradient) {
     PyObject* const hooks = as_tensor(tensor)->hooks;
     if (!is_there(hooks)) return gradient;
-    return provided("hooked_gradient")(nb::handle(hooks), gradient);
+    return after_hooks(hooks, std::move(gradient));
 }
 
 // A gradient's cell in memory as that of a tensor.

@@ -106,8 +106,6 @@ inline void drop(PyObject*& field) { Py_CLEAR(field); }
 
 // What a tensor holds; its trace is built where it holds nothing yet.
 nb::object lazy_of(nb::handle tensor);
-// A recorded operation reads what the leaf holds.
-void note_reading(TensorObject* leaf, const ir::Tensor& held);
 // A tensor that has nothing yet.
 nb::object new_tensor();
 long long next_mark();

@@ -23,6 +23,9 @@ std::pair<nb::tuple, nb::dict> checks_of(nb::handle trace, int64_t known, nb::ha
 
 void bind_trace_keys(nb::module_& module);
 void bind_trace_recording(nb::module_& module);  // trace_recording.cpp
+void bind_guards(nb::module_& module);           // guards.cpp
+void bind_torch_data(nb::module_& module);       // torch_data.cpp
+void bind_torch_calls(nb::module_& module);      // torch_calls.cpp
 void bind_tape_gradients(nb::module_& module);   // tape_gradients.cpp
 
 }  // namespace composit::python

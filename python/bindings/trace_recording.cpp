@@ -12,6 +12,7 @@
 #include "provided.h"
 #include "structures.h"
 #include "tape.h"
+#include "torch_calls.h"
 #include "torch_objects.h"
 #include "trace_keys.h"
 
@@ -46,19 +47,6 @@ struct Point {
     bool is_now() const {
         return fields()->is_open && is_recorded_here() && world().trace_of_now() == fields();
     }
-};
-
-// Errors of floating point are ignored while it lives.
-struct IgnoredErrors {
-    IgnoredErrors() : token(provided("ignore_errors")()) {}
-    ~IgnoredErrors() {
-        const nb::object done =
-            nb::steal(PyObject_CallOneArg(provided("end_of_ignored_errors").ptr(), token.ptr()));
-        if (!done.is_valid()) PyErr_Clear();
-    }
-    IgnoredErrors(const IgnoredErrors&) = delete;
-    IgnoredErrors& operator=(const IgnoredErrors&) = delete;
-    nb::object token;
 };
 
 // Whether a line takes one part after another of a tensor whose value is there, such as the batches
@@ -285,9 +273,9 @@ nb::object recorded(nb::object trace, nb::object function, const std::string& na
     key.append(nb::handle(PyList_GET_ITEM(world().defaults->ptr(), 0)));
     key.append(line);
     if (nb::len(given) > 0) {
-        const nb::object settled = provided("settled_arguments")(args, given);
-        operation.args = nb::tuple(nb::object(settled[0]));
-        operation.named = nb::borrow<nb::dict>(nb::object(settled[1]));
+        const Arguments settled = settled_arguments(args, given);
+        operation.args = settled.by_place;
+        operation.named = settled.by_name;
     }
     if (!encode_arguments(trace, operation, key, operands, named)) {
         interrupt_trace();

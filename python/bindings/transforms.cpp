@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "casters.h"
+#include "composit/functional/mapped_axes.h"
 #include "composit/ir/parse.h"
 #include "composit/ir/print.h"
 #include "location.h"
@@ -41,6 +42,11 @@ void bind_transforms(nb::module_& module) {
     inner.def("lower", lowered, "outputs"_a, "inputs"_a, "name"_a = "program", "fuse"_a = true,
               "inline_scalars"_a = false, "constants_are_inputs"_a = false);
     inner.def("plan_buffers", &transforms::plan_buffers, "program"_a, "reuse"_a = true);
+    module.def("check_mapped_lengths", &functional::check_mapped_lengths, "axis_size"_a,
+               "arguments"_a, "in_axes"_a, located);
+    module.def("check_out_axes", &functional::check_out_axes, "results"_a, "out_axes"_a, located);
+    module.def("check_same_for_all", &functional::check_same_for_all, "results"_a, "out_axes"_a,
+               "mapped"_a, located);
     module.def(
         "print_graph", [](const Tensors& outputs) { return ir::print(outputs); }, "outputs"_a);
     module.def("large_constants", &ir::large_constants, "outputs"_a);

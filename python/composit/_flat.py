@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, index_error, value_error
-
-_VALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid"
 
 
 class FlatIterator:
@@ -33,13 +30,7 @@ class FlatIterator:
     @property
     def coords(self) -> tuple[int, ...]:
         """The index of the next element."""
-        rest, coords = self._position, []
-        for length in reversed(self._base.shape):
-            rest, position = divmod(rest, max(length, 1))
-            coords.append(position)
-        if coords:
-            coords[-1] += rest * max(self._base.shape[0], 1)
-        return tuple(reversed(coords))
+        return _core.numpy.coordinates_of(self._base.shape, self._position)
 
     @property
     def lazy_tensor(self) -> LazyTensor:
@@ -69,7 +60,7 @@ class FlatIterator:
 
     def __getitem__(self, index: Any) -> LazyTensor:
         self._position = 0
-        key = self._key(index)
+        key = _core.numpy.flat_key(index, len(self))
         return self.copy() if key is ... else self.lazy_tensor[key].copied()
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -77,7 +68,7 @@ class FlatIterator:
         if isinstance(index, tuple) and not index:
             raise index_error("Assigning to a flat iterator with a 0-D index is not supported.")
         view = self.lazy_tensor
-        key = self._key(index)
+        key = _core.numpy.flat_key(index, len(self))
         places = view[key]
         if isinstance(key, int) and getattr(value, "ndim", 0) + isinstance(value, (list, tuple)):
             raise value_error("Error setting single item of array: one is required.")
@@ -96,65 +87,6 @@ class FlatIterator:
 
         values = asarray(value, self._base.dtype).ravel()
         return resize(values, places.shape) if values.size else values
-
-    def _key(self, index: Any) -> Any:
-        import numpy as np
-
-        if isinstance(index, tuple):
-            if len(index) > 1:
-                raise index_error(
-                    "too many indices for flat iterator: flat iterator is 1-dimensional, "
-                    f"but {len(index)} were indexed."
-                )
-            index = index[0] if index else ...
-        if index is ... or isinstance(index, slice):
-            return index
-        if isinstance(index, (bool, np.bool)):
-            warnings.warn(
-                "a.flat: 0-dimensional boolean index is deprecated, as in NumPy 2.4.",
-                DeprecationWarning,
-                stacklevel=3,
-            )
-            return 0 if index else slice(0, 0)
-        if isinstance(index, float):
-            self._warn_of_numbers()
-            return int(index)
-        if index is None or isinstance(index, str):
-            raise index_error(f"{_VALID} indices, not {index!r}.")
-        if isinstance(index, list):
-            return self._listed(index)
-        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
-            if index.shape != (len(self),):
-                raise index_error(
-                    "boolean index did not match indexed flat iterator along axis 0; size of "
-                    f"axis is {len(self)} but size of corresponding boolean axis is "
-                    f"{index.shape}."
-                )
-            return index
-        if hasattr(index, "__array__") or hasattr(index, "dtype"):
-            return index
-        return operator.index(index)
-
-    def _listed(self, index: list[Any]) -> Any:
-        import numpy as np
-
-        array = np.asarray(index)
-        if array.dtype == bool:
-            raise index_error(
-                f"boolean indices for iterators are not supported: {index}. Make it an array."
-            )
-        if array.dtype.kind == "f" and array.size:
-            self._warn_of_numbers()
-        return array.astype(np.int64)
-
-    @staticmethod
-    def _warn_of_numbers() -> None:
-        warnings.warn(
-            "a.flat: Invalid non-array indices for iterator objects are deprecated, as in "
-            "NumPy 2.4.",
-            DeprecationWarning,
-            stacklevel=5,
-        )
 
 
 def _compared(name: str) -> Any:

@@ -13,7 +13,6 @@ from composit._core import (
     not_supported,
     type_error,
     value_error,
-    with_location,
 )
 from composit.evaluation import as_tensor, check_function
 from composit.numpy.manipulation import broadcast_to, moveaxis
@@ -265,21 +264,10 @@ def vmap(
         tensors, rebuild = _arguments((args, options))
         axes = spread("vmap: in_axes", in_axes, args) + spread("vmap: in_axes", 0, options)
         if axis_size is not None:
-            _check_lengths(axis_size, tensors, axes)
+            _core.check_mapped_lengths(axis_size, tensors, axes)
         return _Batched(fun, rebuild, out_axes)(tensors, axes, axis_size)
 
     return batched
-
-
-def _check_lengths(axis_size: int, tensors: list[LazyTensor], axes: list[int | None]) -> None:
-    for tensor, axis in zip(tensors, axes):
-        if axis is None or not -tensor.ndim <= axis < tensor.ndim:
-            continue  # the core refuses an axis that is out of range
-        if tensor.shape[axis] != axis_size:
-            raise value_error(
-                f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} "
-                f"is mapped over axis {axis}. They must have the same length."
-            )
 
 
 class _Batched:
@@ -301,9 +289,9 @@ class _Batched:
             leaves.extend(self.traced(arguments))
             results = self.traced.rebuild_result(leaves)
             out_axes.extend(spread("vmap: out_axes", self.out_axes, results))
-            _check_axes(leaves, out_axes)
+            _core.check_out_axes(leaves, out_axes)
             varying = [x for x, axis in zip(arguments, axes) if axis is not None]
-            _check_same_for_all(leaves, out_axes, varying)
+            _core.check_same_for_all(leaves, out_axes, varying)
             return [leaf for leaf, axis in zip(leaves, out_axes) if axis is not None]
 
         if axis_size is not None and all(axis is None for axis in axes):
@@ -318,30 +306,3 @@ class _Batched:
                 for leaf, axis in zip(leaves, out_axes)
             ]
         )
-
-
-def _check_axes(leaves: list[LazyTensor], out_axes: list[int | None]) -> None:
-    for leaf, axis in zip(leaves, out_axes):
-        rank = leaf.ndim + 1
-        if axis is not None and not -rank <= axis < rank:
-            import numpy as np
-
-            raise np.exceptions.AxisError(
-                with_location(
-                    f"vmap: out_axes {axis} is out of bounds for a result of {rank} dimensions. "
-                    f"Axes are {-rank} to {rank - 1}."
-                )
-            )
-
-
-def _check_same_for_all(
-    leaves: list[LazyTensor], out_axes: list[int | None], varying: list[LazyTensor]
-) -> None:
-    """ValueError if a result whose axis is None depends on a mapped argument."""
-    others = [_core.input("other", x.dtype, x.shape) for x in varying]
-    for leaf, axis in zip(leaves, out_axes):
-        if axis is None and _core.substitute([leaf], varying, others)[0].node != leaf.node:
-            raise value_error(
-                f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that "
-                "depends on a mapped argument. An axis is required."
-            )

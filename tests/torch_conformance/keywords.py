@@ -7,10 +7,12 @@ import inspect
 from typing import Any
 
 import torch as peer
+from composit._core import argument_names
 
 from composit import torch
-from composit.torch.calling import _ignored, _other_names
 from composit.torch.keywords import other_names
+
+other_argument_names, ignored_arguments = argument_names()
 
 SPACES = ("", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn",
           "nn.utils.parametrize", "nn.utils.parametrizations", "nn.attention", "nn.parallel",
@@ -28,7 +30,7 @@ _BEFORE = {"": "", "Tensor": "", "linalg": "linalg_", "fft": "fft_", "special": 
            "nn.functional": ""}  # fmt: skip
 # Of TorchScript's overloads for Python's own numbers and lists, which are no functions of tensors.
 _SCRIPTED = {"a", "b", "t", "l", "n", "i", "x", "idx", "list", "el"}
-_COMMON = {"self", "input", "out", "names", "dimname", *_ignored}
+_COMMON = {"self", "input", "out", "names", "dimname", *ignored_arguments}
 # Names of schemas that PyTorch's functions of Python do not take themselves, with a call that says
 # so: `sort(reverse=)` is of TorchScript's lists.
 REFUSED_BY_PYTORCH = {
@@ -123,7 +125,7 @@ def missing() -> dict[str, list[str]]:
             }
             absent = sorted(
                 x for x in _wanted(space, name, function, schemas) - _COMMON
-                if x not in taken and x not in known and _other_names.get(x, x) not in taken
+                if x not in taken and x not in known and other_argument_names.get(x, x) not in taken
                 and not x.startswith("_")
             )  # fmt: skip
             if absent:

@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+import composit._core as _core
 from composit.knossos.source import Source, shown
 from composit.knossos.values import Listed, Record, kind_of
 
@@ -40,10 +41,6 @@ class Leaf:
     def leaves(self, name: str) -> list[tuple[str, str]]:
         """(name of the variable, kind) of each number."""
         return [(name, self.kind)]
-
-    def numbers(self, value: Any, name: str = "it") -> list[Any]:
-        """The numbers of a Python value of this structure, which errors call by the name."""
-        return [value]
 
     def result(self, numbers: list[Any]) -> Any:
         """The Python value of this structure; takes its numbers from the list's front."""
@@ -89,17 +86,6 @@ class TensorOf(Leaf):
         super().__init__(kind)
         self.extents, self.names = extents, names or {}
 
-    def disagreement(self, shape: tuple[int, ...]) -> str:
-        """What an array of the shape lacks of extents that names mean; "" for nothing."""
-        for axis, name in self.names.items():
-            if shape[axis] != self.extents[axis]:
-                return (
-                    f"an array of shape {tuple(shape)} stands for one whose extent {axis} is "
-                    f"{name}, and {name} is {self.extents[axis]} where the kernel is defined. That "
-                    "extent, or a name that means no number there, is required"
-                )
-        return ""
-
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return []  # no numbers
 
@@ -124,33 +110,6 @@ class Parts(Leaf):
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
-    def numbers(self, value: Any, name: str = "it") -> list[Any]:
-        if not self._is_one(value):
-            raise TypeError(f"{name} is {value!r}. {self._wanted()} is required")
-        is_in_order = self.is_plain or isinstance(value, tuple)
-        given = list(value) if is_in_order else [getattr(value, key) for key in self.parts]
-        if len(given) != len(self.parts):
-            raise TypeError(
-                f"{name} is {value!r}, of {len(given)} parts. {self._wanted()} is required"
-            )
-        return [n for (key, part), v in zip(self.parts.items(), given)
-                for n in part.numbers(v, f"{name}.{key}")]  # fmt: skip
-
-    def _is_one(self, value: Any) -> bool:
-        """Whether the value has parts in the order of these. Of another record, even one with
-        these fields, they may stand in another; of sets and dictionaries in any."""
-        if self.is_plain:  # arrays with axes have parts, as in Python
-            return isinstance(value, (tuple, list)) or bool(getattr(value, "shape", ()))
-        is_tuple = issubclass(self.made_by, tuple) and type(value) is tuple
-        return is_tuple or isinstance(value, self.made_by)
-
-    def _wanted(self) -> str:
-        if self.is_plain:
-            return f"A tuple or list of {len(self.parts)}"
-        name = f"A {self.made_by.__name__}"
-        is_tuple = issubclass(self.made_by, tuple)
-        return f"{name} or a tuple of {len(self.parts)}" if is_tuple else name
-
     def result(self, numbers: list[Any]) -> Any:
         made = [part.result(numbers) for part in self.parts.values()]
         if self.is_plain:
@@ -163,39 +122,13 @@ class Parts(Leaf):
         return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
 
 
-def all_leaves(structure: Leaf) -> list[Leaf]:
-    """The numbers and arrays of a structure, in order."""
-    if isinstance(structure, Parts):
-        return [leaf for part in structure.parts.values() for leaf in all_leaves(part)]
-    return [structure]
-
-
-def floats_among_parts(structures: list[Leaf]) -> list[Leaf]:
-    """What gradients or tangents of values have: structures of floats alone, else their floats."""
-    found: list[Leaf] = []
-    for structure in structures:
-        floats = [leaf for leaf in all_leaves(structure) if leaf.kind == "float"]
-        found += [structure] if len(floats) == len(all_leaves(structure)) else floats
-    return found
-
-
-def taken_apart(structures: list[Leaf], arguments: tuple[Any, ...], count: int) -> tuple[Any, ...]:
-    """Arguments of which tuples and records may stand for their numbers and arrays, as these, of
-    which there are `count`."""
-    rest, leaves = list(arguments), []
-    are_whole = len(arguments) == len(structures) != count
-    for structure in structures:
-        first = rest[0] if rest else None
-        is_whole = isinstance(structure, Parts) and (
-            (structure.made_by is not tuple and isinstance(first, structure.made_by))
-            or (isinstance(first, tuple) and len(arguments) != count)
-            or (are_whole and len(all_leaves(structure)) != 1)
-        )
-        size = 1 if is_whole else len(all_leaves(structure))
-        place = f"argument {len(arguments) - len(rest)}"
-        leaves += structure.numbers(first, place) if is_whole else rest[:size]
-        del rest[:size]
-    return (*leaves, *rest)
+# all_leaves(structure): the numbers and arrays of a structure, in order. floats_among_parts(
+# structures): what gradients or tangents of values have: structures of floats alone, else their
+# floats.
+all_leaves: Any = _core.knossos.all_leaves
+floats_among_parts: Any = _core.knossos.floats_among_parts
+_core.provide("knossos_parts", Parts)
+_core.provide("knossos_tensor", TensorOf)
 
 
 def fields_of(made_by: Any) -> dict[str, Any] | None:

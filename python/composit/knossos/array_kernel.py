@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, not_supported, type_error, value_error
-from composit._floating_point import in_default_state
+from composit._core import LazyTensor, NotSupported, not_supported
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
-from composit.knossos.given_values import as_array, check_kind, check_size, checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
 from composit.knossos.provided import provided
@@ -108,29 +104,11 @@ class ArrayKernel(Kernel):
         is_single = given and all(each == _SINGLE or is_short(each) for each in given)
         return _SINGLE if is_single else _DOUBLE
 
-    @in_default_state
     def _node(self, leaves: list[Any], dtype: Any) -> list[Any]:
         """The results of one node of a graph."""
-        from composit import numpy as cnp
-
-        dtypes = {"float": dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}
-        operands = []
-        for leaf, value in zip(self._leaves, leaves):
-            wanted = dtypes[leaf.kind]
-            if not isinstance(value, LazyTensor):
-                if isinstance(leaf, TensorOf):
-                    value = self._array(leaf, value, wanted)
-                else:
-                    value = np.asarray(self._number(leaf.kind, value), wanted)
-                operands.append(value)
-                continue
-            if isinstance(leaf, TensorOf) and len(value.shape) == len(leaf.extents):
-                self._check_extents(leaf, tuple(value.shape))
-            if value.dtype != wanted or value.is_weak:
-                check_kind(self.__name__, leaf.kind, value.dtype)
-                value = cnp.astype(value, wanted)
-            operands.append(value)
-        operands = [operands[i] for i in self._operands]
+        operands = _core.knossos.operands_of_node(
+            self.__name__, self._leaves, leaves, self._operands, dtype
+        )
         return self._in_order(_core.procedure.node(self._number_of(dtype), operands))
 
     def _number_of(self, dtype: Any) -> int:
@@ -143,60 +121,11 @@ class ArrayKernel(Kernel):
             return known[1]
 
     def _run(self, leaves: list[Any], dtype: Any) -> list[Any]:
-        dtypes = {"float": dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}
-        floats: list[float] = []
-        integers: list[int] = []
-        arrays: list[Any] = []
-        extents = iter(self._extents)
-        expected = next(extents, None)
-        for i in self._operands:
-            leaf, value = self._leaves[i], leaves[i]
-            if not isinstance(leaf, TensorOf):
-                number = self._number(leaf.kind, value)
-                (floats if leaf.kind == "float" else integers).append(number)
-                continue
-            array = self._array(leaf, value, dtypes[leaf.kind])
-            arrays.append(array)
-            while expected is not None and expected[0] == i:
-                integers.append(array.shape[expected[1]])
-                expected = next(extents, None)
-        code = self._code(dtype)
-        made = list(code(floats, integers, arrays))
+        floats, integers, arrays = _core.knossos.arranged(
+            self.__name__, self._leaves, leaves, self._operands, self._extents, dtype
+        )
+        made = list(self._code(dtype)(floats, integers, arrays))
         return self._in_order(made)
-
-    def _number(self, kind: str, value: Any) -> Any:
-        allowed: dict[str, Any] = {
-            "float": (int, float, np.floating, np.integer), "int": (int, np.integer),
-            "bool": (bool, np.bool_),
-        }  # fmt: skip
-        if getattr(value, "shape", None) == () and hasattr(value, "item"):
-            check_kind(self.__name__, kind, value.dtype, "a number")
-            value = value.item()
-        check_size(self.__name__, value, kind)
-        if not isinstance(value, allowed[kind]):
-            raise type_error(
-                f"{self.__name__}: {value!r} stands for an argument of type {kind}. A number "
-                "of that type is required."
-            )
-        return float(value) if kind == "float" else int(value)
-
-    @in_default_state
-    def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
-        array = as_array(self.__name__, value)
-        check_kind(self.__name__, leaf.kind, array.dtype)
-        if array.ndim != len(leaf.extents):
-            raise value_error(
-                f"{self.__name__}: an array of shape {array.shape} stands for one of "
-                f"{len(leaf.extents)} axes. That many axes are required."
-            )
-        self._check_extents(leaf, array.shape)
-        if leaf.kind == "int":
-            array = checked_integers(self.__name__, array)
-        return np.ascontiguousarray(array, dtype)
-
-    def _check_extents(self, leaf: TensorOf, shape: tuple[int, ...]) -> None:
-        if wrong := leaf.names and leaf.disagreement(shape):
-            raise value_error(f"{self.__name__}: {wrong}.")
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""

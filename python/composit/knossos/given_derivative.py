@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import composit._core as _core
 from composit.knossos.annotations import Leaf, Parts, TensorOf, all_leaves
 
 leaves_of = all_leaves
@@ -76,7 +77,7 @@ def _numbers_of(given: Any, numbers: list[Any]) -> Any:
     left = iter(numbers)
     arguments = [_given_as(each, left) for each in given.parameter_structures]
     made = given(*arguments)
-    return np.array(given._result_structure().numbers(made), dtype=float)
+    return np.array(_core.knossos.numbers_in(given._result_structure(), made), dtype=float)
 
 
 def _given_as(structure: Leaf, left: Iterator[Any]) -> Any:

@@ -98,9 +98,11 @@ class MappedKernel(ArrayKernel):
         if not shape and is_lazy:  # which lies where the tensors do
             from composit import numpy as cnp
 
-            return cnp.broadcast_to(np.asarray(self._number(kind, value), dtype), rows)
+            return cnp.broadcast_to(
+                np.asarray(_core.knossos.number_for(self.__name__, kind, value), dtype), rows
+            )
         if not shape:
-            return np.full(rows, self._number(kind, value), dtype)
+            return np.full(rows, _core.knossos.number_for(self.__name__, kind, value), dtype)
         array = np.asarray(value)
         inner = (1,) * (len(rows) - array.ndim)
         return np.broadcast_to(array.reshape(*array.shape, *inner), rows)

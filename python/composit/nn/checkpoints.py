@@ -6,12 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error
+from composit._core import LazyTensor, value_error
 from composit._mismatch import wrong
-from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 
 __all__ = [
@@ -83,11 +80,9 @@ def save_checkpoint(path: str | os.PathLike[str], checkpoint: Any) -> None:
 
     It is a safetensors file, whose tensors are named by their place, as "state.0"; the rest is in
     its metadata. As save_safetensors, it leaves the old file or the new one."""
-    tensors: dict[str, Any] = {}
-    outline = _outline(checkpoint, "", tensors)
-    import json
-
-    save_safetensors(path, tensors, {_KEY: json.dumps(outline)})
+    described: Any = _core.nn.outline_of(checkpoint, False)
+    outline, tensors = described
+    save_safetensors(path, tensors, {_KEY: outline})
 
 
 def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
@@ -103,11 +98,10 @@ def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
             "A checkpoint is required; load_safetensors reads any safetensors file."
         )
     if like is not None:
-        required: dict[str, Any] = {}
-        _outline(like, "", required)
-        check_weights(tensors, required, _function="load_checkpoint")
-    return Outline(metadata[_KEY], tensors).rebuilt(
-        where, "A file that save_checkpoint wrote", _rebuilt
+        described: Any = _core.nn.outline_of(like, False)
+        check_weights(tensors, described[1], _function="load_checkpoint")
+    return _core.nn.structure_of(
+        metadata[_KEY], tensors, False, where, "A file that save_checkpoint wrote"
     )
 
 
@@ -133,65 +127,3 @@ def _types(weights: Mapping[str, Any]) -> list[LazyTensor]:
         known = value if hasattr(value, "shape") and hasattr(value, "dtype") else as_tensor(value)
         found.append(_core.input(name, known.dtype, tuple(known.shape)))
     return found
-
-
-def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
-    """The structure as what JSON can hold; its tensors by their places."""
-    if isinstance(value, dict):
-        for key in value:
-            if type(key) not in (str, int):
-                raise type_error(
-                    f"save_checkpoint: {place or 'the checkpoint'} has the key {key!r}. "
-                    "Texts and integers are required."
-                )
-        return {"dict": [[k, _outline(v, join(place, k), tensors)] for k, v in value.items()]}
-    if isinstance(value, (list, tuple)):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [_outline(v, join(place, i), tensors) for i, v in enumerate(value)]}
-    if isinstance(value, (LazyTensor, np.ndarray, np.generic)):
-        name = place or "value"
-        if name in tensors:
-            raise value_error(
-                f"save_checkpoint: two tensors are named {name!r}, by keys with dots. "
-                "Names of their own are required."
-            )
-        tensors[name] = value
-        kinds = ((LazyTensor, "tensor"), (np.ndarray, "array"), (np.generic, "scalar"))
-        return {next(kind for cls, kind in kinds if isinstance(value, cls)): name}
-    if isinstance(value, float):
-        return {"float": float(value).hex()}
-    if value is None or isinstance(value, (bool, int, str)):
-        return {"value": value}
-    raise type_error(
-        f"save_checkpoint: {place or 'the checkpoint'} is {type(value).__name__}. Tensors, "
-        "arrays, numbers, texts and None, in dictionaries, lists and tuples, are required."
-    )
-
-
-def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
-    kind, content = outline.kind(value, place)
-    if kind == "dict":
-        made: dict[Any, Any] = {}
-        for key, item in outline.pairs(content, place):
-            if type(key) not in (str, int):
-                outline.refuse(place, f"has the key {key!r}, which is no text and no integer")
-            outline.put(made, key, _rebuilt(outline, item, join(place, key)), place)
-        return made
-    if kind in ("list", "tuple"):
-        items = [_rebuilt(outline, item, below) for item, below in outline.items(content, place)]
-        return items if kind == "list" else tuple(items)
-    if kind == "tensor":
-        return outline.tensor(content, place)
-    if kind in ("array", "scalar"):
-        array = np.asarray(outline.tensor(content, place))
-        if kind == "scalar" and array.shape != ():
-            outline.refuse(place, f"is a scalar of shape {array.shape}")
-        return array if kind == "array" else array[()]
-    if kind == "float":
-        try:
-            return float.fromhex(outline.text(content, place))
-        except (ValueError, OverflowError):
-            outline.refuse(place, f"is the float {content!r}, which is none")
-    if kind == "value" and (content is None or isinstance(content, (bool, int, str))):
-        return content
-    outline.refuse(place, f"is of the unknown kind {kind!r}")

@@ -6,20 +6,19 @@ from __future__ import annotations
 
 import io
 import pickle
-import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
-from typing import Any, BinaryIO
+from typing import Any, NoReturn
 
 import numpy as np
 
+import composit._core as _core
 from composit._core import runtime_error, value_error, with_location
 from composit.torch import dtypes, locations, materializing, places
 from composit.torch.calling import TensorBase
 from composit.torch.locations import Elsewhere
 from composit.torch.tape import no_grad
-from composit.torch.unpickling import Broken, Machine
 
 _storages = {
     "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
@@ -27,9 +26,14 @@ _storages = {
     "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
 _safe: list[Any] = []  # classes and functions that users said may be loaded
-_damage = (Broken, zipfile.BadZipFile, struct.error, EOFError, LookupError, ValueError, TypeError,
-           OverflowError, RuntimeError, MemoryError, OSError)  # fmt: skip
-_most_expanded = 1 << 24  # elements that a tensor may have beyond those of its storage
+
+
+class Broken(Exception):
+    """The archive, or its pickle, is damaged."""
+
+
+_damage = (Broken, EOFError, LookupError, ValueError, TypeError, OverflowError, RuntimeError,
+           MemoryError, OSError)  # fmt: skip
 
 
 class _Kind:
@@ -53,23 +57,18 @@ class _Storage:
     def tensor(self, dtype: str, offset: int, size: Any, stride: Any) -> Any:
         """A tensor of this memory. The first one that has all of it owns it, else a tensor that
         nobody sees; all others are views of the owner."""
-        size, stride = tuple(size), tuple(stride)
-        layout = _checked_layout(offset, size, stride)
+        layout = (offset, tuple(size), tuple(stride))
+        _core.nn.check_layout(*layout, -1, Broken)
         if self._owner is None:
             values = self._values(dtype)
-            is_whole = layout == (0, size, _in_order(size)) and _count(size) == len(values)
-            self._layout = layout if is_whole else None
+            is_whole = _core.nn.check_layout(*layout, len(values), Broken)
+            self._layout, self._length = layout if is_whole else None, len(values)
             self._owner = _tensor_of(values.reshape(size) if is_whole else values, self.place)
-            self._length = len(values)
             if is_whole:
                 return self._owner
         if self._owner.dtype.name != dtype:
             raise Broken(f"a storage is read as {self._owner.dtype.name} and as {dtype}")
-        if _count(size) > max(self._length, _most_expanded):
-            raise Broken("a tensor is expanded to more elements than are read; its clone() is not")
-        last = offset + sum((n - 1) * step for n, step in zip(size, stride))
-        if _count(size) and last >= self._length:
-            raise Broken("a tensor reaches beyond its storage")
+        _core.nn.check_layout(*layout, self._length, Broken)
         with no_grad():
             if layout == self._layout:
                 return self._owner.detach()
@@ -94,13 +93,6 @@ def _tensor_of(values: Any, place: str) -> Any:
     return tensor(values, device=place)
 
 
-def _count(size: Any) -> int:
-    count = 1
-    for length in size:
-        count *= length
-    return count
-
-
 def _in_order(size: Any) -> tuple[int, ...]:
     """The strides of a tensor whose elements follow each other."""
     strides = []
@@ -109,15 +101,6 @@ def _in_order(size: Any) -> tuple[int, ...]:
         strides.append(step)
         step *= max(length, 1)
     return tuple(reversed(strides))
-
-
-def _checked_layout(offset: Any, size: Any, stride: Any) -> Any:
-    numbers = [offset, *size, *stride]
-    if len(size) != len(stride) or len(size) > 64:
-        raise Broken("a tensor has other strides than lengths")
-    if not all(type(n) is int and 0 <= n < 2**48 for n in numbers) or _count(size) >= 2**48:
-        raise Broken("a tensor's lengths and strides are no sizes")
-    return offset, size, stride
 
 
 # ----- what pickles of tensors call
@@ -247,33 +230,15 @@ def _table() -> dict[tuple[str, str], Any]:
 class Archive:
     """One archive that is read."""
 
-    def __init__(self, file: BinaryIO, map_location: Any) -> None:
+    def __init__(self, source: bytes | str, where: str, map_location: Any) -> None:
         self._map_location = map_location
-        self._zip = zipfile.ZipFile(file)
-        self._length = file.seek(0, io.SEEK_END)
-        names = set(self._zip.namelist())
-        roots = [name[: -len("data.pkl")] for name in names if name.endswith("/data.pkl")]
-        if len(roots) != 1:
-            raise Broken("it has no data.pkl")
-        self._root = roots[0]
-        if self._root + "constants.pkl" in names:
-            raise Broken("it is a program of TorchScript, which is not built")
-        order = b"little"
-        if self._root + "byteorder" in names:
-            order = self.record("byteorder")
-        if order not in (b"little", b"big"):
-            raise Broken(f"its order of bytes is {order!r}")
-        self.is_swapped = order.decode() != sys.byteorder
+        self._core = _core.nn.TorchArchive(source, where, Broken)
+        self.is_swapped = self._core.is_swapped
         self._storages: dict[str, _Storage] = {}
 
     def record(self, name: str) -> bytes:
         """The bytes of one entry, which is stored as it is."""
-        found = self._zip.getinfo(self._root + name)
-        if found.compress_type != zipfile.ZIP_STORED or found.file_size != found.compress_size:
-            raise Broken(f"the entry {name!r} is compressed")
-        if found.header_offset + found.file_size > self._length:
-            raise Broken(f"the entry {name!r} is cut off")
-        return self._zip.read(found)
+        return self._core.record(name, Broken)
 
     def persistent(self, described: Any) -> Any:
         """The storage that a pickle names."""
@@ -297,8 +262,19 @@ class Archive:
         classes = tuple(x for x in _safe if isinstance(x, type))
         named = _table()
         functions = [value for value in named.values() if value in _functions or value in classes]
-        machine = Machine(named, functions, self.persistent, classes)
-        return machine.run(self.record("data.pkl"))
+        content = self.record("data.pkl")
+        return _core.nn.follow_pickle(
+            content, named, functions, self.persistent, classes, _refuse, Broken
+        )
+
+
+def _refuse(module: Any, name: Any) -> NoReturn:
+    """UnpicklingError: the pickle names what it may not."""
+    raise pickle.UnpicklingError(
+        f"it names {module}.{name}, which may run code and is not loaded with weights_only=True. "
+        "Tensors, numbers, texts and containers of them are; so are classes that were given to "
+        "torch.serialization.add_safe_globals. weights_only=False loads files that you trust."
+    )
 
 
 def _trusting(archive: Archive, content: bytes, pickle_module: Any) -> Any:
@@ -323,13 +299,13 @@ def _trusting(archive: Archive, content: bytes, pickle_module: Any) -> Any:
 
 
 def load(
-    where: str, file: BinaryIO, map_location: Any, weights_only: bool, pickle_module: Any
+    where: str, source: bytes | str, map_location: Any, weights_only: bool, pickle_module: Any
 ) -> Any:
-    """What an archive holds. ValueError for a damaged one, pickle.UnpicklingError for one that
-    names what is not loaded; both begin with `where`."""
+    """What an archive holds: a file's content, or its path. ValueError for a damaged one,
+    pickle.UnpicklingError for one that names what is not loaded; both begin with `where`."""
     archive = None
     try:
-        archive = Archive(file, map_location)
+        archive = Archive(source, where, map_location)
         if weights_only:
             return archive.value_of_stranger()
         content = archive.record("data.pkl")

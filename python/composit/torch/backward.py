@@ -15,40 +15,10 @@ from composit._core import (
     not_implemented,
     runtime_error,
 )
-from composit.torch import anomaly, barriers, errstate, recorded_backward, steps
+from composit.torch import anomaly, recorded_backward, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of
-from composit.torch.places import beside
+from composit.torch.function import Function, FunctionRecord
 from composit.torch.tape import is_grad_enabled
-
-
-def _chained(
-    outputs: list[Any], incoming: list[Any], inputs: list[Any], records: list[Any],
-    is_recording: bool, is_reached: Any = None,
-) -> list[Any]:  # fmt: skip
-    """The gradients of tensors, from what flows into the outputs' nodes. Each is a cell of its own,
-    also where two are equal: writing into one leaves the others."""
-    if barriers.has_barriers(records):
-        found = barriers.between(records, is_recording, is_reached)
-        more = [x for record in records for x in getattr(record, "nodes", ()) if x is not None]
-        made = gradients(_by_graph, outputs, incoming, inputs, records, more, found)
-    elif anomaly.is_checking():
-        made = gradients(_by_graph, outputs, incoming, inputs, records, [], [])
-    else:
-        token = errstate.begin()
-        try:
-            made = gradients(None, outputs, incoming, inputs, records, [], [])
-        finally:
-            errstate.end(token)
-    return [x if x is None else beside(x, to._lazy) for x, to in zip(made, inputs)]
-
-
-def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
-    anomaly.check_graph(outputs, incoming, inputs)
-    token = errstate.begin()
-    try:
-        return _core.chain_rule_of_flows(outputs, incoming, inputs)
-    finally:
-        errstate.end(token)
 
 
 def backward(
@@ -90,7 +60,9 @@ def backward(
     is_reached = None if inputs is None else Reaching(leaves)
     check_saved(records, is_reached)
     lazies = [output._lazy for output in outputs]
-    found = _chained(lazies, incoming, leaves, records, create_graph, is_reached)
+    found = gradients(
+        lazies, incoming, leaves, records, create_graph, is_reached, anomaly.is_checking()
+    )
     for leaf, gradient in zip(leaves, found):
         accumulate(leaf, gradient, create_graph, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
@@ -102,7 +74,9 @@ def backward(
 # accumulate(leaf, gradient, create_graph, outputs): adds a gradient to a leaf's grad, through its
 # hooks.
 accumulate = _core.accumulate
-_core.provide("hooked_gradient", barriers.hooked)
+_core.provide("check_function_gradients", anomaly.check_function)
+_core.provide("autograd_function", Function)
+_core.provide("function_record", FunctionRecord)
 
 
 def grad(
@@ -123,7 +97,9 @@ def grad(
     is_reached = Reaching(ins)
     check_saved(records, is_reached)
     lazies = [o._lazy for o in outs]
-    found = _chained(lazies, incoming, ins, records, create_graph, is_reached)
+    found = gradients(
+        lazies, incoming, ins, records, create_graph, is_reached, anomaly.is_checking()
+    )
     flows = None
     if create_graph and is_grad_enabled():
         flows = [*outs, *(x for x in given if x is not None)]

@@ -32,27 +32,8 @@ class Unsupported(RuntimeError):
     """What torch.compile(..., fullgraph=True) raises where a function is not one graph."""
 
 
-_plain = (bool, int, float, complex, str, bytes, type(None), type(...), slice, dtypes.dtype)
-
-
 class _Unknown(Exception):
     """An argument or result that a graph cannot have."""
-
-
-def _kind(value: Any, tensors: list[Any]) -> Any:
-    """What of an argument decides over the graph; its tensors are added."""
-    if isinstance(value, TensorBase):
-        tensors.append(value)
-        flags = (is_recorded(value), value._is_leaf_with_grad, value._is_tainted)
-        seen = value._seen
-        return (type(value), seen.dtype, tuple(seen.shape), flags, places.device_of(seen))
-    if isinstance(value, _plain):
-        return (type(value), repr(value) if isinstance(value, (float, complex, slice)) else value)
-    if type(value) in (list, tuple, dtypes.Size):
-        return (type(value), *[_kind(item, tensors) for item in value])
-    if type(value) is dict:
-        return (dict, *[(key, _kind(item, tensors)) for key, item in value.items()])
-    raise _Unknown(f"an argument is a {type(value).__name__}")
 
 
 def _with(value: Any, tensors: Any) -> Any:
@@ -85,34 +66,9 @@ class _Graph:
         self.sources = [places.get(id(x), x) for x in held]
         reached = {id(x) for x in _core.below(_records(result))[0]}
         self.is_cut = [is_recorded(x) and id(x) not in reached for x in held]
-        outputs: list[Any] = []
-        self.detached: list[bool] = []
-        symbols = trace.symbols()
-
-        def shaped(value: Any) -> Any:
-            """What the result is made of: ("result", i), ("argument", i), ("other", value)."""
-            if isinstance(value, TensorBase):
-                if id(value) in places:
-                    return ("argument", places[id(value)])
-                if value._mark != trace.mark:
-                    raise _Unknown("a result is made outside")
-                root: Any = value._root
-                if trace.result_of(value._place) is not value or value._is_leaf_with_grad:
-                    return ("other", value)
-                if root is not None and root._place in trace.bound_places:
-                    raise _Unknown("a result is a view of what is given")
-                outputs.append(symbols[value._place])
-                self.detached.append(not is_recorded(value))
-                return ("result", len(outputs) - 1)
-            if isinstance(value, _plain):
-                return ("other", value)
-            if type(value) in (list, tuple, dtypes.Size) or hasattr(value, "_fields"):
-                return ("several", type(value), [shaped(item) for item in value])
-            if type(value) is dict:
-                return ("named", [(key, shaped(item)) for key, item in value.items()])
-            raise _Unknown(f"a result is a {type(value).__name__}")
-
-        self.result = shaped(result)
+        self.result, outputs, self.detached = _core.parts_of_result(
+            result, trace, given, trace.symbols(), _Unknown
+        )
         inputs = trace.inputs()
 
         def graph(*lazies: Any) -> Any:
@@ -130,20 +86,7 @@ class _Graph:
             made = calling.call(self.function, name, False, tuple(operands), {})
             results = [x.detach() if cut and is_recorded(x) else x
                        for x, cut in zip(made, self.detached)]  # fmt: skip
-        return self._built(self.result, results, given)
-
-    def _built(self, shape: Any, results: list[Any], given: list[Any]) -> Any:
-        what = shape[0]
-        if what == "result":
-            return results[shape[1]]
-        if what == "argument":
-            return given[shape[1]]
-        if what == "other":
-            return shape[1]
-        if what == "named":
-            return {key: self._built(item, results, given) for key, item in shape[1]}
-        parts = [self._built(item, results, given) for item in shape[2]]
-        return shape[1](*parts) if hasattr(shape[1], "_fields") else shape[1](parts)
+        return _core.result_of_parts(self.result, results, given)
 
 
 class _Observed:
@@ -176,8 +119,8 @@ class Compiled:
         given: list[Any] = []
         try:
             key = (
-                _kind(args, given),
-                _kind(kwargs, given),
+                _core.kind_of_argument(args, given, _Unknown),
+                _core.kind_of_argument(kwargs, given, _Unknown),
                 is_grad_enabled(),
                 dtypes._default[0],
                 places.present_name(),

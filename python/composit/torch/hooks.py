@@ -10,7 +10,6 @@ from composit.torch import calling, steps
 from composit.torch.calling import TensorBase, is_recorded
 
 _numbers = itertools.count()
-hook_points_exist = [False]  # whether a tensor that is no leaf ever had a hook
 
 
 class RemovableHandle:
@@ -52,7 +51,6 @@ class HookPoint:
     def __init__(self, lazy: Any) -> None:
         self.lazy = lazy
         self.hooks: dict[int, Any] = {}
-        hook_points_exist[0] = True
 
 
 class Hooked(TensorBase):

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import composit._core as _core
+
 _IN_ORDER = "*"  # lengths or dimensions, which the function takes one by one
 
 _SPLIT = {"split_size": "split_size_or_sections", "split_sizes": "split_size_or_sections",
@@ -37,52 +39,23 @@ _by_name: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-# NumPy's names, which PyTorch takes for its own where a function has none of that name.
-_of_numpy = {"x": "input", "a": "input", "x1": "input", "x2": "other"}
-
-
 def other_names(name: str) -> dict[str, str]:
     """PyTorch's other names of a function's arguments, and what they are here."""
     return _by_name.get(name, {})
 
 
 @functools.lru_cache(maxsize=4096)
-def _own_names(function: Callable[..., Any]) -> tuple[str, ...]:
+def _own_names(function: Callable[..., Any]) -> list[str]:
     """The names of a function's arguments; none where it does not say."""
     try:
-        return tuple(inspect.signature(function).parameters)
+        return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return ()
-
-
-def _in_place_of_input(
-    own: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A named input stands where the function has it, behind what else is named before it."""
-    place = own.index("input")
-    before = own[len(args) : place]
-    if not before or any(each not in kwargs for each in before):
-        return args, kwargs
-    first = (*args, *(kwargs[each] for each in before), kwargs["input"])
-    taken = {*before, "input"}
-    return first, {key: value for key, value in kwargs.items() if key not in taken}
+        return []
 
 
 def renamed(
     function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by the names that the function has."""
-    known = _by_name.get(name, {})
-    own = _own_names(function)
-    made: dict[str, Any] = {}
-    for key, value in kwargs.items():
-        target = known.get(key, key)
-        if target in _of_numpy and target not in own:
-            target = _of_numpy[target]
-        if target == _IN_ORDER:
-            args = (*args, value)
-        else:
-            made[target] = value
-    if "input" in made and "input" in own[1:]:
-        return _in_place_of_input(own, args, made)
-    return args, made
+    own, known = _own_names(function), _by_name.get(name, {})
+    return _core.renamed_arguments(own, known, args, kwargs)

@@ -8,7 +8,7 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import type_error, value_error
+from composit._core import type_error
 from composit.torch import calling, dtypes, functions, places, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions import memory_methods
@@ -66,46 +66,13 @@ def _attach_operators() -> None:
     setattr(Tensor, "__pos__", lambda self: self)  # noqa: B010
 
 
-def _is_basic(index: Any) -> bool:
-    parts = index if isinstance(index, tuple) else (index,)
-    return all(
-        part is None
-        or part is Ellipsis
-        or (isinstance(part, (slice, int, np.integer)) and not isinstance(part, bool))
-        for part in parts
-    )
-
-
 def _get_item(self: Tensor, index: Any) -> Any:
     made = _core.follow(get_item, (self, index), {})
     if made is not NotImplemented:
         return made
-    _check_steps(index)
-    is_basic = _is_basic(index)
-    if not is_basic:
-        index = _as_places(index)
+    index, is_basic = _core.read_index(index)
     name = "select" if isinstance(index, int) else "slice" if is_basic else "index"
     return calling.call(get_item, name, is_basic, (self, index), {})
-
-
-def _check_steps(index: Any) -> None:
-    """ValueError for slices that go backwards."""
-    for part in index if isinstance(index, tuple) else (index,):
-        if isinstance(part, slice) and isinstance(part.step, int) and part.step <= 0:
-            raise value_error("step must be greater than zero")
-
-
-def _as_places(index: Any) -> Any:
-    """Tensors without dimensions as integers, so that they index as integers do; those that a
-    trace has no values of index as they are."""
-    if isinstance(index, tuple):
-        return tuple(_as_places(part) for part in index)
-    if isinstance(index, Tensor) and index.ndim == 0 and index.dtype.name != "bool":
-        is_traced = index._has_lazy and not index._lazy.has_value()
-        return index if is_traced else index.item()
-    if isinstance(index, np.ndarray):
-        return calling.functions["from_numpy"](index)
-    return index
 
 
 def _is_mask(index: Any) -> bool:
@@ -113,11 +80,8 @@ def _is_mask(index: Any) -> bool:
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
-    _check_steps(index)
-    is_basic = _is_basic(index)
+    index, is_basic = _core.read_index(index)
     writing.check_writable(self, is_view=is_basic)
-    if not is_basic:
-        index = _as_places(index)
     if isinstance(value, np.ndarray):
         value = calling.functions["from_numpy"](value)
     is_filled = isinstance(value, TensorBase) and value.ndim == 0 and _is_mask(index)

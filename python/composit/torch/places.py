@@ -176,6 +176,9 @@ def place_of(tensor: Any) -> str:
     return device_of(tensor._seen)
 
 
+_core.provide("torch_place_of", place_of)
+
+
 # ----- where new tensors are made
 
 
@@ -340,8 +343,3 @@ def joined(result: Any, operands: Any) -> Any:
                 result, lambda x, operand=operand: beside(x, operand), LazyTensor
             )
     return result
-
-
-def is_mixing(error: RuntimeError) -> bool:
-    """Whether an operation was refused because its operands lie on several devices."""
-    return "expected all tensors to be on the same device, but found" in str(error)

@@ -102,7 +102,6 @@ class Symbols:
 
 calling.above.recorded = recorded
 _core.provide("call_now", calling.call_now)
-_core.provide("settled_arguments", calling.settled_arguments)
 _core.provide("operation_of", operation_of)
 _core.provide("new_trace_state", steps.new_state)
 _core.provide("learn_way", steps.learn)

@@ -5,102 +5,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections import Counter, OrderedDict
-from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import composit._core as _core
 from composit._core import runtime_error, type_error, value_error
-from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
 from composit.torch import calling, dtypes, locations, places
-from composit.torch.calling import TensorBase, is_recorded
-from composit.torch.nn.parameter import Parameter
 
 _KEY = "composit.torch"
 _PLACES = "composit.torch.devices"  # of tensors that do not lie on the CPU
-_mappings: tuple[type[dict[Any, Any]], ...] = (dict, OrderedDict, Counter)
 _FIRST_OF_PICKLES = b"\x80"  # since protocol 2
 _FIRST_OF_ARCHIVES = b"PK\x03\x04"  # which torch.save writes
-
-
-class _Unsaid(Exception):
-    """The object is no structure of tensors, numbers and texts."""
-
-
-def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
-    """The structure as JSON; tensors are put into a dictionary, by their paths."""
-    if isinstance(value, TensorBase):
-        name = path or "tensor"
-        while name in tensors:
-            name += "'"
-        tensors[name] = value.detach()._lazy  # type: ignore[attr-defined]
-        kind = "parameter" if getattr(value, "_is_parameter", False) else "tensor"
-        return {kind: name, "requires_grad": is_recorded(value)}
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, complex):
-        return {"complex": [value.real, value.imag]}
-    if isinstance(value, (dtypes.dtype, dtypes.device)):
-        return {type(value).__name__: str(value).removeprefix("torch.")}
-    if type(value) in _mappings:
-        kind = type(value).__name__
-        items = [
-            [_described(key, "", tensors), _described(item, join(path, key), tensors)]
-            for key, item in value.items()
-        ]
-        return {kind: items}
-    if isinstance(value, (list, tuple)):
-        kind = "Size" if isinstance(value, dtypes.Size) else type(value).__name__
-        if kind in ("list", "tuple", "Size"):
-            return {kind: [_described(x, join(path, i), tensors) for i, x in enumerate(value)]}
-    raise _Unsaid
-
-
-def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    kind, held = outline.kind(value, place, also="requires_grad")
-    if kind in ("tensor", "parameter"):
-        tensor = calling.wrapped(outline.tensor(held, place))
-        requires_grad = value.get("requires_grad")
-        if not isinstance(requires_grad, bool):
-            outline.refuse(place, "does not say whether it requires gradients")
-        if kind == "parameter":
-            if requires_grad and not tensor.dtype.is_floating_point:
-                outline.refuse(place, f"is {tensor.dtype} and requires gradients")
-            return Parameter(tensor, requires_grad)
-        if not requires_grad:
-            return tensor
-        if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
-            outline.refuse(place, f"is {tensor.dtype} and requires gradients")
-        return tensor.requires_grad_()
-    if kind == "complex":
-        parts = [part for part, _ in outline.items(held, place)]
-        if len(parts) != 2 or not all(isinstance(part, float) for part in parts):
-            outline.refuse(place, "is a complex number without its two parts")
-        return complex(*parts)
-    if kind == "dtype":
-        if outline.text(held, place) not in dtypes.by_name:
-            outline.refuse(place, f"is the dtype {held!r}, which is none")
-        return dtypes.by_name[held]
-    if kind == "device":
-        try:
-            return dtypes.device(outline.text(held, place))
-        except RuntimeError:
-            outline.refuse(place, f"is the device {held!r}, which is none")
-    if kind in ("dict", "OrderedDict", "Counter"):
-        made = next(each for each in _mappings if each.__name__ == kind)()
-        for key, item in outline.pairs(held, place):
-            rebuilt = _rebuilt(outline, key, place)
-            outline.put(made, rebuilt, _rebuilt(outline, item, join(place, rebuilt)), place)
-        return made
-    makers: dict[str, Callable[[Any], Any]] = {"list": list, "tuple": tuple, "Size": dtypes.Size}
-    if kind not in makers:
-        outline.refuse(place, f"is of the unknown kind {kind!r}")
-    return makers[kind]([_rebuilt(outline, item, at) for item, at in outline.items(held, place)])
 
 
 def save(
@@ -111,14 +28,8 @@ def save(
     texts becomes a safetensors file; any other object (a whole module, an object of a user's class)
     a ZIP archive of a pickle and of its tensors. A path's file is written whole or not at all.
     pickle.PicklingError, AttributeError or TypeError for what cannot be pickled."""
-    tensors: dict[str, Any] = {}
-    try:
-        metadata = {_KEY: json.dumps(_described(obj, "", tensors))}
-        elsewhere = {name: places.device_of(x) for name, x in tensors.items()}
-        elsewhere = {name: place for name, place in elsewhere.items() if place != "cpu"}
-        if elsewhere:
-            metadata[_PLACES] = json.dumps(elsewhere)
-    except _Unsaid:
+    described: Any = _core.nn.outline_of(obj, True)
+    if described is None:
         from composit.torch import archives
 
         content = archives.content(obj, pickle_module, pickle_protocol)
@@ -127,6 +38,12 @@ def save(
         else:
             _core.nn.write_whole("save", checked_path(f), content)
         return
+    outline, tensors = described
+    metadata = {_KEY: outline}
+    elsewhere = {name: places.device_of(x) for name, x in tensors.items()}
+    elsewhere = {name: place for name, place in elsewhere.items() if place != "cpu"}
+    if elsewhere:
+        metadata[_PLACES] = json.dumps(elsewhere)
     if not hasattr(f, "write"):
         save_safetensors(f, tensors, metadata)
         return
@@ -155,7 +72,7 @@ def load(
         where = f"load: {getattr(f, 'name', 'the stream')}"
         file = io.BytesIO(content)
         if content.startswith(_FIRST_OF_ARCHIVES):
-            return _archived(where, file, map_location, weights_only, pickle_module)
+            return _archived(where, content, map_location, weights_only, pickle_module)
         _refuse_pickles(where, file)
         return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content), map_location)
     path = checked_path(f)
@@ -165,16 +82,16 @@ def load(
     except ValueError:
         with open(path, "rb") as opened:
             if opened.read(4) == _FIRST_OF_ARCHIVES:
-                return _archived(where, opened, map_location, weights_only, pickle_module)
+                return _archived(where, path, map_location, weights_only, pickle_module)
             _refuse_pickles(where, opened)
         raise
     return _loaded(where, tensors, metadata, map_location)
 
 
-def _archived(where: str, file: BinaryIO, *options: Any) -> Any:
+def _archived(where: str, source: bytes | str, *options: Any) -> Any:
     from composit.torch import archives  # with Python's zipfile, which takes long to load
 
-    return archives.load(where, file, *options)
+    return archives.load(where, source, *options)
 
 
 def _refuse_pickles(where: str, file: BinaryIO) -> None:
@@ -209,7 +126,7 @@ def _loaded(where: str, tensors: Any, metadata: dict[str, str], map_location: An
     tensors = _placed(where, tensors, metadata.get(_PLACES, "{}"), map_location)
     if _KEY not in metadata:
         return {name: calling.wrapped(tensor) for name, tensor in tensors.items()}
-    return Outline(metadata[_KEY], tensors).rebuilt(where, "A file that save wrote", _rebuilt)
+    return _core.nn.structure_of(metadata[_KEY], tensors, True, where, "A file that save wrote")
 
 
 def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
@@ -231,3 +148,8 @@ def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
     except locations.Elsewhere as error:
         raise runtime_error(str(error)) from None
     return made
+
+
+_core.provide("torch_wrapped", calling.wrapped)
+_core.provide("torch_dtypes", dtypes.by_name)
+_core.provide("torch_device", dtypes.device)

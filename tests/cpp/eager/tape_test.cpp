@@ -2,6 +2,7 @@
 #include "composit/eager/tape.h"
 
 #include "../numpy/values.h"
+#include "composit/eager/nan_gradients.h"
 #include "composit/eager/saved_values.h"
 #include "composit/eager/tape_gradients.h"
 #include "composit/nn/differentiation.h"
@@ -224,6 +225,18 @@ TEST(Tape, gradients_are_of_what_was_read_and_of_what_is_there) {
 TEST(Tape, an_output_that_flows_into_itself_is_no_one) {
     const Tensor x = three(1, 2, 3), y = x * 2;
     expect_values<double>(chain_rule_of({y})({y}, {x})[0], {3}, {4, 8, 12});
+}
+
+TEST(tape, the_first_gradient_that_is_nan_is_found) {
+    const Tensor x = three(1, 0, 4);
+    const Tensor root = numpy::apply("sqrt", {x * 0.0});
+    const Tensor sum = numpy::sum(root);
+    const Tensor one = ir::constant(Array::of<double>(DType::float64, {}, {1}));
+    const auto found = first_nan_gradient({sum}, {one}, {x});
+    ASSERT_TRUE(found);  // infinity times zero
+    EXPECT_EQ(found->operation, "multiply");
+    EXPECT_EQ(found->operand, 0U);
+    EXPECT_FALSE(first_nan_gradient({numpy::sum(x * x)}, {one}, {x}));
 }
 
 }  // namespace

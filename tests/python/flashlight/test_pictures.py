@@ -7,8 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from composit import flashlight
-from composit.parts import Part, drawn_for, parts_of
+from composit import _core, flashlight
 from composit.types import visualize
 
 
@@ -87,12 +86,13 @@ def test_equal_modules_of_a_list_are_drawn_once():
 
 
 def test_a_part_holds_its_positions():
-    assert parts_of(["", "a", "a"], "xyy", False) == [0, Part("a", [1, 2], [[1, 2]])]
+    assert _core.parts_of(["", "a", "a"], [0, 1, 1], False) == [0, ("a", [1, 2], [[1, 2]], "")]
     paths = ["a.0", "a.0", "", "a.1", "a.1", "", "b.c.d"]
-    (whole, *sums, last) = parts_of(paths, "xyzxyzw", True)
-    (layers,) = whole.items
-    assert layers.runs == [[0, 1], [3, 4]] and layers.label == "0 … 1, 2 times"
-    assert sums == [2, 5] and last.name == "b.c.d"
+    (whole, *sums, last) = _core.parts_of(paths, [0, 1, 2, 0, 1, 2, 3], True)
+    (layers,) = whole[1]
+    name, _, runs, last_name = layers
+    assert (name, last_name) == ("0", "1") and runs == [[0, 1], [3, 4]]
+    assert sums == [2, 5] and last[0] == "b.c.d"
 
 
 PATHS = st.sampled_from(["", "a", "a.0", "a.1", "a.0.b", "c.0", "c.1"])
@@ -101,9 +101,8 @@ PATHS = st.sampled_from(["", "a", "a.0", "a.1", "a.0.b", "c.0", "c.1"])
 @given(st.lists(st.tuples(PATHS, st.sampled_from("xy")), max_size=40), st.booleans())
 def test_every_node_has_an_equal_one_that_is_drawn(nodes, fold):
     paths, letters = [path for path, _ in nodes], [letter for _, letter in nodes]
-    items = parts_of(paths, letters, fold)
-    shown = dict(drawn_for(items))
-    assert sorted(shown) == list(range(len(nodes)))
-    for position, drawn in shown.items():
+    shown = _core.drawn_for(paths, [ord(letter) for letter in letters], fold)
+    assert len(shown) == len(nodes)
+    for position, drawn in enumerate(shown):
         assert letters[position] == letters[drawn] and shown[drawn] == drawn
         assert fold or position == drawn

@@ -40,14 +40,14 @@ def _of_no_leaf(leaf):
 
 
 def _with_one_reading(gradients):
-    return lambda rule, outputs, flows, inputs, *rest: gradients(
-        rule, outputs, flows, list(map(_of_no_leaf, inputs)), *rest
+    return lambda outputs, flows, inputs, *rest: gradients(
+        outputs, flows, list(map(_of_no_leaf, inputs)), *rest
     )
 
 
 def _of_what_was_saved(gradients):
-    return lambda rule, outputs, flows, inputs, records, *rest: gradients(
-        rule, outputs, flows, inputs, [], *rest
+    return lambda outputs, flows, inputs, records, *rest: gradients(
+        outputs, flows, inputs, [], *rest
     )
 
 

@@ -1,0 +1,202 @@
+// Gradients through what Python wrote: backward of autograd.Functions, hooks.
+#include "tape_hooks.h"
+
+#include "cell.h"
+#include "composit/base/error.h"
+#include "composit/eager/recording.h"
+#include "composit/execute/devices.h"
+#include "composit/execute/execute.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "content.h"
+#include "provided.h"
+#include "shown.h"
+#include "tape.h"
+#include "values.h"
+
+#include <nanobind/stl/string.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace composit::python {
+namespace {
+
+using Points = std::shared_ptr<std::vector<nb::object>>;
+
+nb::object gradient_tensor(const Tensor& value) {
+    nb::object made = new_tensor();
+    made.attr("_lazy") = wrap_array(value);
+    enter(made);
+    return made;
+}
+
+Tensor held_by(nb::handle tensor) {
+    torch_tensor(tensor);
+    const nb::object lazy = lazy_of(tensor);
+    return content_of<LazyTensor>(lazy).tensor();
+}
+
+// A gradient through which gradients go on to those records.
+void record_gradient(nb::handle gradient, const nb::list& operands) {
+    static const ir::Interned name = ir::intern("GradBackward0");
+    std::vector<Ref<eager::TapeNode>> nodes;
+    for (nb::handle operand : operands) nodes.push_back(tape_node(operand));
+    gradient.attr("_record") = make_record(name, std::move(nodes));
+}
+
+// What the hooks of one node make of its gradient. `records` are None where nothing is recorded.
+eager::Barrier::Flow through_hooks(const Points& points, nb::handle records,
+                                   const Tensor& arrived) {
+    nb::object gradient = gradient_tensor(arrived);
+    if (records.is_none())
+        as_tensor(gradient)->is_tainted = 1;
+    else
+        record_gradient(gradient, nb::borrow<nb::list>(records));
+    for (const nb::object& point : *points)
+        gradient = after_hooks(nb::object(point.attr("hooks")), std::move(gradient));
+    const nb::object from = points->front().attr("lazy");
+    return {{content_of<LazyTensor>(from).tensor(), held_by(gradient)}};
+}
+
+// Whether a gradient is the zeros of what was not used.
+bool is_zero(const Tensor& gradient) {
+    const Tensor found = numpy::all(numpy::apply("equal", {gradient, numpy::Operand(0)}));
+    return *execute::evaluate({found}).at(0).data_as<bool>();
+}
+
+// What the backward of a call gives, one for each argument.
+nb::list backward_of(nb::handle call, nb::list gradients, bool is_recording) {
+    const nb::object context = call.attr("context"), function = call.attr("function");
+    if (!nb::cast<bool>(context.attr("_materializes")))
+        for (size_t i = 0; i < gradients.size(); ++i)
+            if (!gradients[i].is_none() && is_zero(held_by(gradients[i])))
+                gradients[i] = nb::none();
+    const nb::object base = provided("autograd_function");
+    const bool is_vjp = function.attr("backward").is(base.attr("backward")) &&
+                        !function.attr("vjp").is(base.attr("vjp"));
+    nb::object result;
+    {
+        const eager::RecordingScope scope(is_recording);
+        result = function.attr(is_vjp ? "vjp" : "backward")(context, *gradients);
+    }
+    nb::list found;
+    if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr()))
+        found = nb::list(result);
+    else
+        found.append(result);
+    const size_t count = nb::len(nb::object(call.attr("inputs")));
+    bool fits = found.size() >= count;
+    for (size_t i = count; i < found.size(); ++i) fits = fits && found[i].is_none();
+    user_check<RuntimeError>(fits, "function ", Said{call.attr("name")()},
+                             " returned an incorrect number of gradients (expected ", count,
+                             ", got ", found.size(), ")");
+    while (found.size() > count) nb::del(found[found.size() - 1]);
+    return found;
+}
+
+Tensor fitting(nb::handle call, const Tensor& node, const Tensor& gradient) {
+    user_check<RuntimeError>(gradient.shape() == node.shape(), "Function ",
+                             Said{call.attr("name")()}, " returned an invalid gradient: got [",
+                             join(gradient.shape()), "] but expected shape compatible with [",
+                             join(node.shape()), "]");
+    return gradient.dtype() == node.dtype() ? gradient : numpy::astype(gradient, node.dtype());
+}
+
+// The nodes from which a Function's gradients flow on, with the gradients.
+eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
+                                      const std::vector<Tensor>& arrived) {
+    nb::list gradients, sources, looked_at;
+    if (is_recording)
+        for (nb::handle input : call.attr("inputs"))
+            if (!input.is_none() && is_recorded(as_tensor(input))) sources.append(record_of(input));
+    size_t next = 0;
+    for (nb::handle node : call.attr("outputs")) {
+        if (node.is_none()) {
+            gradients.append(nb::none());
+            continue;
+        }
+        const nb::object gradient = gradient_tensor(
+            execute::beside(arrived.at(next++), content_of<LazyTensor>(node).tensor()));
+        if (is_recording) record_gradient(gradient, sources);
+        gradients.append(gradient);
+    }
+    const nb::list found = backward_of(call, gradients, is_recording);
+    for (nb::handle gradient : found)
+        looked_at.append(gradient.is_none() ? nb::object(nb::none()) : lazy_of(gradient));
+    provided("check_function_gradients")(call.attr("name")(), looked_at);
+    const nb::list nodes = nb::borrow<nb::list>(nb::object(call.attr("nodes")));
+    const nb::object needed = call.attr("context").attr("needs_input_grad");
+    eager::Barrier::Flow flow;
+    for (size_t i = 0; i < found.size(); ++i) {
+        if (found[i].is_none() || !nb::cast<bool>(needed[i])) continue;
+        const Tensor node = content_of<LazyTensor>(nodes[i]).tensor();
+        flow.emplace_back(node, fitting(call, node, held_by(found[i])));
+        // Functions that backward called are found.
+        PyObject* const record = as_tensor(found[i])->record;
+        if (is_recording && is_there(record)) call.attr("add_operand")(nb::handle(record));
+    }
+    return flow;
+}
+
+}  // namespace
+
+nb::object after_hooks(nb::handle hooks, nb::object gradient) {
+    for (nb::handle hook : nb::list(nb::object(hooks.attr("values")()))) {
+        const nb::object changed = hook(gradient);
+        if (changed.is_none()) continue;
+        const bool is_like = nb::tuple(nb::object(changed.attr("shape")))
+                                 .equal(nb::tuple(nb::object(gradient.attr("shape"))));
+        user_check<RuntimeError>(is_like, "hook '",
+                                 Said{nb::getattr(hook, "__name__", nb::object(nb::repr(hook)))},
+                                 "' has changed the size of value");
+        gradient = changed;
+    }
+    return gradient;
+}
+
+bool is_function_record(nb::handle record) { return record.type().is(provided("function_record")); }
+
+std::vector<eager::Barrier> barriers_between(const nb::list& records, bool is_recording,
+                                             const eager::Reaching* reaching) {
+    std::vector<Ref<eager::Record>> known;
+    for (nb::handle record : records) known.emplace_back(&checked_record(record));
+    std::map<const ir::Node*, Points> points;  // several tensors may hold a node
+    std::vector<eager::Barrier> barriers;
+    for (const auto& each : eager::gradient_order(known)) {
+        const nb::object record = nb::borrow(operand_of(each.get()));
+        nb::list hooked;
+        const nb::object held = record.attr("hook_points");
+        if (!held.is_none() && (!reaching || (*reaching)(*each))) hooked = nb::list(held);
+        for (size_t i = hooked.size(); i-- > 0;) {
+            const nb::object point = hooked[i], lazy = point.attr("lazy");
+            const Tensor sink = content_of<LazyTensor>(lazy).tensor();
+            Points& group = points[&sink.node()];
+            if (!group) {
+                group = std::make_shared<std::vector<nb::object>>();
+                const nb::object recorded = is_recording ? nb::object(records) : nb::none();
+                barriers.push_back({{sink},
+                                    [group, recorded](const std::vector<Tensor>& arrived) {
+                                        return through_hooks(group, recorded, arrived.at(0));
+                                    },
+                                    true});
+            }
+            group->push_back(point);
+        }
+        if (!is_function_record(record)) continue;
+        eager::Barrier barrier;
+        for (nb::handle node : record.attr("outputs"))
+            if (!node.is_none()) barrier.sinks.push_back(content_of<LazyTensor>(node).tensor());
+        barrier.through = [record, is_recording](const std::vector<Tensor>& arrived) {
+            return through_function(record, is_recording, arrived);
+        };
+        barriers.push_back(std::move(barrier));
+    }
+    return barriers;
+}
+
+}  // namespace composit::python

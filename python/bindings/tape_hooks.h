@@ -1,0 +1,27 @@
+// Hooks of composit.torch's tensors on gradients, and Functions whose backward users wrote, as
+// barriers (composit/eager/tape_barriers.h).
+#pragma once
+
+#include "composit/eager/tape_barriers.h"
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+namespace composit::python {
+
+namespace nb = nanobind;
+
+// The gradient after the hooks of a dictionary. RuntimeError where one changes its shape.
+nb::object after_hooks(nb::handle hooks, nb::object gradient);
+
+// Whether a record is that of a call of a Function.
+bool is_function_record(nb::handle record);
+
+// What stands between outputs with these records and their leaves, in the order in which gradients
+// come to it. The records of what `is_recording` makes are those of the outputs. Not `reaching`'s
+// hooks are left out; null: none.
+std::vector<eager::Barrier> barriers_between(const nb::list& records, bool is_recording,
+                                             const eager::Reaching* reaching);
+
+}  // namespace composit::python

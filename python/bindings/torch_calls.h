@@ -1,0 +1,38 @@
+// Calls of composit.torch's functions with nodes, and what they share with those that traces keep.
+#pragma once
+
+#include "provided.h"
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+namespace nb = nanobind;
+
+// Arguments under the names that functions here have, without those that mean nothing here.
+struct Arguments {
+    nb::tuple by_place;
+    nb::dict by_name;
+};
+Arguments settled_arguments(const nb::tuple& args, const nb::dict& kwargs);
+
+// The arguments of an operation that was refused for several devices, where PyTorch moves some:
+// tensors of the CPU without dimensions, and those that say places. RuntimeError where not; None
+// where the tensors are not at fault.
+nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple& args,
+                         const nb::dict& kwargs);
+
+// Errors of floating point are ignored while it lives.
+struct IgnoredErrors {
+    IgnoredErrors() : token(provided("ignore_errors")()) {}
+    ~IgnoredErrors() {
+        const nb::object done =
+            nb::steal(PyObject_CallOneArg(provided("end_of_ignored_errors").ptr(), token.ptr()));
+        if (!done.is_valid()) PyErr_Clear();
+    }
+    IgnoredErrors(const IgnoredErrors&) = delete;
+    IgnoredErrors& operator=(const IgnoredErrors&) = delete;
+    nb::object token;
+};
+
+}  // namespace composit::python
