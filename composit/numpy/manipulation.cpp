@@ -24,9 +24,10 @@ bool holds(const Axes& axes, int64_t axis) {
 Tensor reshape(const Tensor& x, const Shape& shape) {
     Shape result = shape;
     int64_t known = 1, unknown = -1;
+    bool overflows = false;  // beyond what any array has, unless a length is 0
     for (size_t d = 0; d < shape.size(); ++d) {
         if (shape[d] >= 0) {
-            known *= shape[d];
+            overflows |= __builtin_mul_overflow(known, shape[d], &known);
             continue;
         }
         user_check(shape[d] == -1, "reshape: negative dimensions are not allowed: ", shape,
@@ -34,6 +35,10 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
         user_check(unknown < 0, "reshape: can only specify one unknown dimension: ", shape, ".");
         unknown = static_cast<int64_t>(d);
     }
+    if (holds(shape, 0))
+        known = 0;
+    else if (overflows)
+        known = -1;
     const bool fits = unknown < 0 ? known == x.size() : known > 0 && x.size() % known == 0;
     user_check(fits, "reshape: cannot reshape array of size ", x.size(), " into shape ", shape,
                ". The number of elements must stay the same.");

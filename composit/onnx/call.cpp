@@ -30,6 +30,10 @@ std::string description(const Value& value) {
     return text(name(value.element()), " ", value.shape());
 }
 
+void Value::refuse(const char* required) const {
+    fail<TypeError>("a value is ", description(*this), ". ", required, " is required.");
+}
+
 Call::Call(Builder& builder, const Node& node, int64_t opset, Values inputs, const Bound* bound)
     : builder_(&builder), node_(&node), opset_(opset), inputs_(std::move(inputs)), bound_(bound) {}
 

@@ -250,9 +250,11 @@ Values scan_(Call& call) {
     call.check<NotSupported>(!call.has(0),
                              "sequence_lens is given. Sequences of one length are "
                              "required.");
+    call.check(given.size() > 1 && given[1].is_tensor() && given[1].tensor().rank() > 0,
+               "there is no batch. Tensors with one along their first axis are required.");
     given.erase(given.begin());
     std::vector<std::vector<Tensor>> parts;
-    const int64_t batch = given.at(0).tensor().shape().at(0);
+    const int64_t batch = given[0].tensor().shape()[0];
     for (int64_t i = 0; i < batch; ++i) {
         std::vector<Value> of_batch;
         for (const Value& value : given)

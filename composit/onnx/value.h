@@ -57,16 +57,32 @@ class Value {
     [[nodiscard]] bool is_sequence() const { return parts_ != nullptr; }
 
     [[nodiscard]] ElementType element() const { return element_; }
-    [[nodiscard]] const Tensor& tensor() const { return tensor_; }             // of a tensor
-    [[nodiscard]] const Strings& strings() const { return *strings_; }         // of strings
-    [[nodiscard]] const ChosenStrings& chosen() const { return *chosen_; }     // of chosen strings
-    [[nodiscard]] const std::vector<Value>& parts() const { return *parts_; }  // of a sequence
+    // ----- TypeError for values of another kind: files decide which kind one is
+    [[nodiscard]] const Tensor& tensor() const {
+        if (!tensor_) refuse("A tensor of numbers or bool");
+        return tensor_;
+    }
+    [[nodiscard]] const Strings& strings() const {
+        if (!strings_) refuse("A tensor of known strings");
+        return *strings_;
+    }
+    [[nodiscard]] const ChosenStrings& chosen() const {
+        if (!chosen_) refuse("A tensor of chosen strings");
+        return *chosen_;
+    }
+    [[nodiscard]] const std::vector<Value>& parts() const {
+        if (!parts_) refuse("A sequence");
+        return *parts_;
+    }
     // Of a tensor or strings.
     [[nodiscard]] const Shape& shape() const {
+        if (is_nothing() || is_sequence()) refuse("A tensor");
         return strings_ ? strings_->shape : chosen_ ? chosen_->places.shape() : tensor_.shape();
     }
 
   private:
+    [[noreturn]] void refuse(const char* required) const;
+
     ElementType element_ = ElementType::undefined;
     Tensor tensor_;
     std::shared_ptr<const Strings> strings_;

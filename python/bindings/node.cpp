@@ -94,7 +94,7 @@ nb::list items_of_picture(const std::vector<ir::PictureItem>& items) {
     for (const ir::PictureItem& item : items) {
         nb::dict attributes;
         for (const auto& [name, value] : item.attributes)
-            attributes[nb::str(name.c_str())] = nb::str(value.c_str());
+            attributes[nb::str(name.c_str())] = nb::cast(value);  // with any zeros
         const nb::object label = attributes["label"];
         nb::del(attributes["label"]);
         list.append(nb::make_tuple(

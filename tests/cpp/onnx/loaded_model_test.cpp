@@ -113,6 +113,17 @@ TEST(LoadedModel, refuses_by_name) {
     EXPECT_THROW((void)load("/nowhere/model.onnx"), FileNotFound);
 }
 
+TEST(LoadedModel, refuses_inputs_that_are_left_out) {
+    for (const char* operation : {"Shape", "Size", "Reshape", "Unsqueeze"}) {
+        const std::string graph = field(1, node(operation, {""}, "y")) +
+                                  field(11, value_info("x", {"n"})) +
+                                  field(12, value_info("y", {"m"}));
+        const LoadedModel model =
+            load_bytes(field(1, uint64_t{10}) + field(8, field(2, uint64_t{21})) + field(7, graph));
+        EXPECT_THROW((void)model({numpy::array<float>({1, 2})}), Error) << operation;
+    }
+}
+
 TEST(LoadedModel, every_cut_of_a_file_is_an_error) {
     const std::string whole = small_model();
     for (size_t length = 0; length < whole.size(); ++length)

@@ -45,3 +45,12 @@ def test_clipped_by_what_no_element_reaches():
         clipped = cnp.clip(cnp.asarray(array), low, high)
         np.testing.assert_array_equal(clipped.evaluated(), np.clip(array, low, high))
         assert bool((clipped >= low).all()) and bool((clipped <= high).all())
+
+
+@pytest.mark.parametrize("shape", [(2**32, 2**32), (2**62 + 1, 4), (-1, 2**33, 2**33), (4, 2**62)])
+@pytest.mark.parametrize("length", [0, 4])
+def test_lengths_whose_product_is_too_large_are_refused(shape, length):
+    """A product of lengths that goes around is not the number of elements."""
+    for np_ in (np, cnp):
+        with pytest.raises(ValueError):
+            np_.reshape(np_.zeros(length), shape)
