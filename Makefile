@@ -17,6 +17,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(RUN) -m pytest -q --durations 20
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
 MINUTES ?= 5
 MUTANTS ?= 50000
+MODELS ?= 1000000
 FILTER ?=
 FUNCTIONS ?=
 # Debian's own Python comes without what makes environments and what extensions are built with.
@@ -123,11 +124,13 @@ bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15
 gpu:  ## build for this machine's GPU with PYTHON's packages; conformance, tests, benchmarks; STAGES='build bench' for some
 	@PYTHON=$(PYTHON) tools/gpu.sh $(STAGES)
 
-fuzz: build  ## MUTANTS=50000 texts of strangers of each kind under sanitizers; random programs for MINUTES=5
+fuzz: build  ## MODELS=1000000 ONNX files, MUTANTS=50000 texts of each kind under sanitizers; random programs for MINUTES=5
 	@$(CMAKE) --preset asan
 	@$(CMAKE) --build build/asan -j $(JOBS) --target test_safety
-	@COMPOSIT_MUTANTS=$(MUTANTS) COMPOSIT_SEED=$${COMPOSIT_SEED:-$$RANDOM} \
-	    COMPOSIT_UNCOMPILED=$${COMPOSIT_UNCOMPILED:-2000} build/asan/tests/cpp/test_safety
+	@export ASAN_OPTIONS=quarantine_size_mb=8 COMPOSIT_SEED=$${COMPOSIT_SEED:-$$RANDOM}; \
+	    COMPOSIT_MUTANTS=$(MUTANTS) COMPOSIT_UNCOMPILED=$${COMPOSIT_UNCOMPILED:-2000} \
+	    build/asan/tests/cpp/test_safety --gtest_filter=-MutantModels.*; \
+	    COMPOSIT_MUTANTS=$(MODELS) build/asan/tests/cpp/test_safety --gtest_filter=MutantModels.*
 	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz
 
 sweep: build  ## errors of the library over all 2^32 float32; FUNCTIONS='exp log' for some
