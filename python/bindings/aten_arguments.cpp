@@ -75,7 +75,7 @@ void bind_differences(nb::module_& module) {
            const std::vector<int64_t>& dims_b) { return aten::tensordot(a, b, dims_a, dims_b); },
         located);
     module.def(
-        "tensordot_of_last",
+        "tensordot",
         [](const Tensor& a, const Tensor& b, int64_t count) {
             return aten::tensordot(a, b, count);
         },

@@ -83,7 +83,7 @@ def _einsum(equation: str, *operands: Any) -> Any:
 def _tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Products summed over dimensions; one of length 1 counts for all of the other's."""
     if isinstance(dims, int):
-        return _aten.tensordot_of_last(a, b, dims)
+        return _aten.tensordot(a, b, dims)
     return _aten.tensordot(a, b, *map(tuple, dims))
 
 
