@@ -34,7 +34,7 @@ bool is_below_one(std::string_view digits) {
     if (first == std::string_view::npos) return true;
     // The power of ten of the first digit that is not 0.
     const int64_t power = static_cast<int64_t>(point) - static_cast<int64_t>(first);
-    return power + exponent <= 0;
+    return exponent <= -power;
 }
 
 }  // namespace
