@@ -255,9 +255,8 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
         if (has_arrays(each))
-            each = with_neighbours_apart(
-                with_varied_operands(with_rows_together(with_sums_in_variables(
-                    with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each))))))));
+            each = with_varied_operands(with_rows_together(with_sums_in_variables(
+                with_indices_ahead(with_assertions_ahead(with_exchanges(std::move(each)))))));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     CalledFunctions functions_called(names_of(all));
     const std::string code = functions(all, functions_called, true);

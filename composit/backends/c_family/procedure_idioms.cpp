@@ -156,13 +156,13 @@ std::string power_slope_function(ir::DType dtype) {
 }
 
 std::string_view room_function() {
-    return R"(// Memory for what loops of so many iterations are about to append.
+    return R"(// Memory for what loops of so many iterations are about to append, unless it is very much.
 template <class T, class... Counts>
 std::vector<T> room_for(Counts... counts) {
     double all = 1;
     for (const int64_t n : {int64_t(counts)...}) all *= n > 0 ? double(n) : 0;
     std::vector<T> x;
-    if (all < 1e9) x.reserve(std::size_t(all));
+    if (all < 2e7) x.reserve(std::size_t(all));
     return x;
 }
 

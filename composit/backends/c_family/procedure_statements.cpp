@@ -7,7 +7,6 @@
 #include "composit/base/text.h"
 #include "composit/ir/procedure/iterations.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace composit::c_family {
@@ -182,12 +181,7 @@ bool ProcedureWriter::begin_loop(const Statement& loop) {
 std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool has_plain_head) {
     std::vector<std::string> hints;
     if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
-    const bool is_logged = std::any_of(loop.body.begin(), loop.body.end(), [&](const auto& each) {
-        return each.kind == Kind::take && !logs_.is_said(each) && !logs_.has_row(each);
-    });
-    const bool is_apart = writing_.asks && !is_logged && adds_apart(procedure_, loop);
-    if (has_plain_head && (is_apart || is_for_vectors(procedure_, loop)) &&
-        writes_local(procedure_, loop))
+    if (has_plain_head && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
         hints.emplace_back("#pragma GCC ivdep");
     return hints;
 }

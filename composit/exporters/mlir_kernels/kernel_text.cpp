@@ -82,7 +82,7 @@ std::string function_text(const std::string& name, const std::string& doc,
     const std::string result = ValuesText(out, arguments).plain(body);
     const std::string type = scalar_type(body.dtype());
     out.line(text("return ", result, " : ", type));
-    return indented(comment_of_words(doc)) +
+    return (doc.empty() ? "" : indented(comment_of_words(doc))) +
            out.whole(text("func.func private @", name, "(", join(heads), ") -> ", type, " {"));
 }
 
@@ -220,6 +220,12 @@ std::set<std::string> names_of_helpers() {
         names.insert({text("append_", type), text("fill_", type)});
     for (const DType dtype : {DType::float32, DType::float64})
         names.insert(next_after_symbol(dtype));
+    // Functions that operations may be lowered to: a kernel of such a name would be called instead.
+    for (const char* function : {"ceil", "copysign", "fabs", "floor", "fma", "fmod", "rint",
+                                 "round", "roundeven", "sqrt", "trunc"})
+        names.insert({function, text(function, "f")});
+    names.insert({"abort", "aligned_alloc", "free", "malloc", "memcpy", "memmove", "memrefCopy",
+                  "memset", "puts"});
     return names;
 }
 

@@ -50,17 +50,6 @@ Procedure with_varied_operands(Procedure procedure);
 // rows_together.cpp
 Procedure with_rows_together(Procedure procedure);
 
-// The same procedure, whose innermost loops that add to neighbouring elements, as gradients of
-// stencils do, add to one of them each iteration, and to each of the others in a loop behind, of
-// terms that are kept for it: compilers make vectors of such loops. Each element's sum has the
-// order that it had. neighbours_apart.cpp
-//   for k from the last: y[k] += a(k); y[k + 1] += b(k)  to
-//   for k from the last: y[k] += a(k), t[k] = b(k); for k from the last: y[k + 1] += t[k]
-Procedure with_neighbours_apart(Procedure procedure);
-// Whether the loop is one that this leaves: no element of the arrays that it adds to has to do with
-// two iterations, though their places do not say so alone.
-bool adds_apart(const Procedure& procedure, const Statement& loop);
-
 // The same procedure, whose innermost loops leave out an iteration's contributions to gradients
 // where the gradient that all of them are multiples of is 0, if these go on to few elements: to the
 // least of several, say. For text and interpreters, after all derivatives are made: what is left

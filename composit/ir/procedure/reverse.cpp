@@ -235,8 +235,7 @@ class Reverser : private LoggedLoops {
         try {
             const int to = is_write(statement) ? -1 - statement.array : statement.variable;
             const bool is_infinite = infinite_.contains(to);
-            const auto inverses = loops_ > 0 ? Inverses::where_both_vary : Inverses::none;
-            return tangent_of(value, seeds, known, inverses,
+            return tangent_of(value, seeds, known, false,
                               is_infinite ? std::set<int>{variable} : std::set<int>{});
         } catch (const Error& error) {
             refuse(statement, error.what());
@@ -443,9 +442,7 @@ class Reverser : private LoggedLoops {
         for (const int variable : read_by_themselves(loop.body, zeros))
             within.set(adjoints_.at(variable), true);
         const Zeros locals = within;
-        ++loops_;
         backward_either(body, record.is_logged, records, inner, within);
-        --loops_;
         logs_ = around;
         std::set<int> changed = touched(inner);
         for (const int variable : is_adjoint_)
@@ -478,8 +475,6 @@ class Reverser : private LoggedLoops {
     Expr trips(const Record& record) const {
         return out_.variable(static_cast<size_t>(record.trips));
     }
-
-    int loops_ = 0;  // around what goes back
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/procedure/poles.h"
-#include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/slopes.h"
 
@@ -41,8 +40,8 @@ namespace {
 class Rule {
   public:
     Rule(const Expr& expr, const std::vector<Expr>& tangents, const std::vector<bool>& infinite,
-         const Expr& y, Inverses inverses)
-        : expr_(expr), tangents_(tangents), infinite_(infinite), y_(y), inverses_(inverses) {}
+         const Expr& y, bool has_several)
+        : expr_(expr), tangents_(tangents), infinite_(infinite), y_(y), has_several_(has_several) {}
 
     Expr operator()() const {
         switch (expr_.op()) {
@@ -95,11 +94,7 @@ class Rule {
     const Expr& t(size_t index) const { return tangents_[index]; }
 
     Expr over_divisor(const Expr& tangent) const {
-        const bool is_common =
-            inverses_ == Inverses::of_all ||
-            (inverses_ == Inverses::where_both_vary && !derived_from({x(0)}).empty());
-        if (!is_common || x(1).op() == Op::constant || derived_from({x(1)}).empty())
-            return tangent / x(1);
+        if (!has_several_ || x(1).op() == Op::constant) return tangent / x(1);
         return times(tangent, 1.0 / x(1));
     }
 
@@ -156,13 +151,13 @@ class Rule {
     const std::vector<Expr>& tangents_;
     const std::vector<bool>& infinite_;  // whether they may be
     const Expr y_;
-    const Inverses inverses_;
+    const bool has_several_;
 };
 
 }  // namespace
 
 Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
-                Inverses inverses, const std::set<int>& infinite) {
+                bool has_several, const std::set<int>& infinite) {
     std::unordered_map<const ExprNode*, Expr> tangents;
     std::set<const ExprNode*> infinite_nodes;
     std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
@@ -192,7 +187,7 @@ Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const 
         if (!is_active) continue;
         if (is_any_infinite) infinite_nodes.insert(expr.id());
         tangent =
-            Rule(expr, operands, is_infinite, known && expr == value ? known : expr, inverses)();
+            Rule(expr, operands, is_infinite, known && expr == value ? known : expr, has_several)();
     }
     return tangents.at(value.id());
 }

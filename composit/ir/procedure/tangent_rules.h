@@ -3,7 +3,6 @@
 
 #include "composit/ir/procedure/procedure.h"
 
-#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -14,14 +13,12 @@ Expr times(const Expr& a, const Expr& b);
 Expr sum(const Expr& a, const Expr& b);
 Expr zero(DType dtype);
 
-// Which tangents of quotients are products with 1 / divisor, a number that several of them have in
-// common: none; all; those of quotients whose numerators read floats, too, which get one each.
-enum class Inverses : uint8_t { none, of_all, where_both_vary };
-
 // The tangent of an expression from those of the variables; empty: zero. `known`, where not null,
 // is the variable that holds the expression's value already. A choice chooses tangents.
+// `has_several`: there will be other tangents of the same values; quotients' tangents are products
+// with 1 / divisor then, a number that all of them have in common.
 // `infinite`: the variables whose tangents may be infinite (poles.h).
 Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
-                Inverses inverses = Inverses::none, const std::set<int>& infinite = {});
+                bool has_several = false, const std::set<int>& infinite = {});
 
 }  // namespace composit::ir::procedure

@@ -45,8 +45,7 @@ class Carrier {
           added_(out.parameters - procedure.parameters),
           directions_(std::move(directions)),
           finish_(std::move(finish)),
-          inverses_(procedure.arrays.empty() && has_several_floats(procedure) ? Inverses::of_all
-                                                                              : Inverses::none),
+          has_several_(procedure.arrays.empty() && has_several_floats(procedure)),
           tangents_(directions_.size()),
           infinite_(infinite_tangents(procedure.body)) {
         for (const int each : infinite_)
@@ -115,7 +114,7 @@ class Carrier {
                  const Expr& known = {}) const {
         try {
             const Expr made =
-                tangent_of(value, tangents_[direction], known, inverses_, moved_infinite_);
+                tangent_of(value, tangents_[direction], known, has_several_, moved_infinite_);
             return made ? scalar::simplify({made})[0] : made;
         } catch (const Error& error) {
             fail<NotSupported>(procedure_.name, ": ", error.what(), " [", procedure_.file, ":",
@@ -272,8 +271,7 @@ class Carrier {
     const size_t added_;
     std::vector<Direction> directions_;
     Finish finish_;
-    const Inverses
-        inverses_;  // whichever parameters this is along: all tangents have the same bits
+    const bool has_several_;  // whichever parameters this is along: all tangents have the same bits
     std::vector<Expr> renumbered_;
     std::vector<std::vector<Expr>> tangents_;       // by direction and variable of `out`
     std::vector<std::map<size_t, int>> variables_;  // by direction: variable -> its tangent's

@@ -350,6 +350,47 @@ def test_kernels_of_kernels(tmp_path):
     assert "func.func @root_dx" in root.grad.mlir or "func.func @root_da" in root.grad.mlir
 
 
+def trunc(x: float) -> float:
+    return float(int(x)) * 2.0
+
+
+def fmod(x: float) -> float:
+    return x % 2.0 + 1.0
+
+
+def roundeven(x: float) -> float:
+    return round(x) + 0.5
+
+
+def malloc(x: "Tensor[float, n]") -> float:
+    y = np.zeros(len(x))
+    total = 0.0
+    for i in range(len(x)):
+        y[i] = x[i] * x[i]
+        total += y[i]
+    return total
+
+
+def abort(x: float) -> float:
+    assert x > 0.0
+    return x * 3.0
+
+
+def unspoken(x: float) -> float:
+    return abort(x) + 1.0
+
+
+@pytest.mark.parametrize("function", [trunc, fmod, roundeven, malloc, abort])
+def test_names_that_operations_are_lowered_to(function, tmp_path):
+    """The kernel has another name, and is not called in the place of the C library's function."""
+    check_with_derivatives(function, (np.ones(3) if function is malloc else 2.5,), tmp_path)
+    assert f"func.func @{function.__name__}_2(" in knossos.register(function).mlir
+
+
+def test_functions_without_words_have_no_comment():
+    assert not re.search(r"^ *// *$", knossos.register(unspoken).mlir, re.MULTILINE)
+
+
 def test_files(tmp_path):
     assert smoothed.export(tmp_path, "kernels", language="mlir") == ["kernels.mlir"]
     text = (tmp_path / "kernels.mlir").read_text()
