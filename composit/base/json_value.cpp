@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <unordered_map>
 
 namespace composit {
 namespace {
@@ -148,6 +149,7 @@ class JsonReader {
     JsonValue object() {
         JsonValue made;
         made.kind = Kind::object;
+        Places places;
         ++at_;
         skip_space();
         if (accept("}")) return made;
@@ -157,7 +159,7 @@ class JsonReader {
             skip_space();
             if (!accept(":")) fail("Expecting ':' delimiter", at_);
             skip_space();
-            put(made, std::move(name), value());
+            put(made, places, std::move(name), value());
             skip_space();
             if (accept("}")) return made;
             if (!accept(",")) fail("Expecting ',' delimiter", at_);
@@ -165,14 +167,25 @@ class JsonReader {
         }
     }
 
+    // Where the members of an object with many stand, by their names.
+    using Places = std::unordered_map<std::string, size_t>;
+
     // The last one of a name counts.
-    static void put(JsonValue& object, std::string name, JsonValue value) {
-        for (auto& [known, held] : object.members)
-            if (known == name) {
-                held = std::move(value);
-                return;
-            }
-        object.members.emplace_back(std::move(name), std::move(value));
+    static void put(JsonValue& object, Places& places, std::string name, JsonValue value) {
+        constexpr size_t few = 16;  // are searched faster than they are indexed
+        auto& members = object.members;
+        size_t at = 0;
+        if (members.size() < few) {
+            while (at < members.size() && members[at].first != name) ++at;
+        } else {
+            if (places.empty())
+                for (size_t i = 0; i < members.size(); ++i) places.emplace(members[i].first, i);
+            at = places.try_emplace(name, members.size()).first->second;
+        }
+        if (at < members.size())
+            members[at].second = std::move(value);
+        else
+            members.emplace_back(std::move(name), std::move(value));
     }
 
     std::string string() {
@@ -238,15 +251,18 @@ std::string hexadecimal(uint32_t code, size_t digits) {
 
 void write_text(std::string& out, std::string_view text) {
     out += '"';
+    const auto is_as_it_is = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
     for (size_t at = 0; at < text.size();) {
+        const size_t begin = at;
+        while (at < text.size() && is_as_it_is(text[at])) ++at;
+        out += text.substr(begin, at - begin);
+        if (at == text.size()) break;
         const auto [code, bytes] = code_at(text, at);
         at += bytes;
         constexpr std::string_view letters = "\"\\bfnrt", meant = "\"\\\b\f\n\r\t";
         const size_t which = code < 0x80 ? meant.find(static_cast<char>(code)) : meant.npos;
         if (which != meant.npos) {
             out += {'\\', letters[which]};
-        } else if (code >= 0x20 && code < 0x7f) {
-            out += static_cast<char>(code);
         } else if (code < 0x10000) {
             out += "\\u" + hexadecimal(code, 4);
         } else {

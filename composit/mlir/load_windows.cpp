@@ -191,7 +191,8 @@ Tensors reduced_dynamic_windows(const Site& site) {
     const Tensors begun(site.x.begin(), site.x.end() - numbers);
     const Site inner(site.building, site.operation, begun);
     check_begun(inner);
-    return reduced_by(inner, Windowing(site, begun[0].shape().size(), &*site.x.end() - numbers));
+    const Tensor* const windowing = site.x.data() + begun.size();
+    return reduced_by(inner, Windowing(site, begun[0].shape().size(), windowing));
 }
 
 void add_window_loads(LoadRules& rules) {

@@ -46,7 +46,9 @@ std::string hexadecimal_text(double number) {
 }
 
 JsonValue labelled(const std::string& kind, JsonValue value) {
-    return JsonValue::of_object({{kind, std::move(value)}});
+    JsonValue made = JsonValue::of_object({});
+    made.members.emplace_back(kind, std::move(value));  // a list in braces would copy it
+    return made;
 }
 
 class OutlineWriter {
@@ -61,10 +63,11 @@ class OutlineWriter {
             std::vector<JsonValue> pairs;
             for (size_t i = 0; i + 1 < held.items.size(); i += 2) {
                 const Held& key = held.items[i];
-                JsonValue written = format_.has_plain_values ? write(key, "") : plain(key);
-                pairs.push_back(JsonValue::of_list(
-                    {std::move(written),
-                     write(held.items[i + 1], place_within(place, name_of(key)))}));
+                std::vector<JsonValue> pair;
+                pair.reserve(2);
+                pair.push_back(format_.has_plain_values ? write(key, "") : plain(key));
+                pair.push_back(write(held.items[i + 1], place_within(place, name_of(key))));
+                pairs.push_back(JsonValue::of_list(std::move(pair)));
             }
             return labelled(kind, JsonValue::of_list(std::move(pairs)));
         }
@@ -276,17 +279,22 @@ class OutlineReader {
     }
 
     static Held real(const JsonValue& content, const std::string& place) {
-        const std::string& words = text_of(content, place);
-        char* end = nullptr;
-        const double number = std::strtod(words.c_str(), &end);
-        const bool is_hexadecimal = words.find("0x") != words.npos || !std::isfinite(number);
-        const bool is_whole = !words.empty() && *end == '\0' &&
-                              static_cast<size_t>(end - words.c_str()) == words.size();
-        const bool is_too_large = std::isinf(number) && words.find("inf") == words.npos;
-        if (!is_whole || !is_hexadecimal || is_too_large)
+        std::string_view words = text_of(content, place);
+        const bool is_negative = words.starts_with('-');
+        if (is_negative) words.remove_prefix(1);
+        const bool is_hexadecimal = words.starts_with("0x");
+        if (is_hexadecimal) words.remove_prefix(2);
+        // Unlike strtod, from_chars reads a point whatever the program's locale is.
+        double number = 0;
+        const char* const end = words.data() + words.size();
+        const auto read =
+            std::from_chars(words.data(), end, number,
+                            is_hexadecimal ? std::chars_format::hex : std::chars_format::general);
+        const bool is_whole = read.ec == std::errc() && read.ptr == end;
+        if (!is_whole || words.starts_with('-') || is_hexadecimal != std::isfinite(number))
             refuse_outline(place,
                            text("is the float ", shown_as_python(content), ", which is none"));
-        return Held::real(number);
+        return Held::real(is_negative ? -number : number);
     }
 
     const OutlineFormat& format_;

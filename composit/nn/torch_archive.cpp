@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
-#include <memory>
+#include <deque>
 #include <set>
+#include <unordered_map>
 
 namespace composit::nn {
 
@@ -107,13 +109,11 @@ void check_reach(const StorageLayout& layout, int64_t length) {
 
 namespace {
 
-// A value while a pickle is followed.
-struct Picked;
-using PickedRef = std::shared_ptr<Picked>;
+// A value while a pickle is followed. The builder owns all of them: one may hold itself.
 struct Picked {
     Held held;
-    std::vector<PickedRef> items = {};  // of containers
-    std::string name = {};              // of a function or class: "torch._utils._rebuild_tensor_v2"
+    std::vector<Picked*> items = {};  // of containers
+    std::string name = {};            // of a function or class: "torch._utils._rebuild_tensor_v2"
     ir::DType dtype = ir::DType::float32;  // of a storage
     std::string_view storage = {};
     bool is_storage = false;
@@ -141,9 +141,10 @@ constexpr std::array<StorageKind, 12> storage_kinds{{
 // Makes structures of what pickles say.
 class HeldBuilder {
   public:
-    using Value = PickedRef;
+    using Value = Picked*;
 
-    explicit HeldBuilder(const TorchArchive& archive) : archive_(archive) {}
+    HeldBuilder(const TorchArchive& archive, size_t bytes_of_pickle)
+        : archive_(archive), left_(bytes_of_pickle + most_repeated) {}
 
     Value none() { return of(Held()); }
     Value truth(bool truth) {
@@ -196,10 +197,10 @@ class HeldBuilder {
 
     Value call(const Value& function, const Value& arguments) {
         const std::string& name = function->name;
-        if (name == "collections.OrderedDict") return container("dict", arguments->items);
+        if (name == "collections.OrderedDict") return copied("dict", arguments->items);
         if (name == "torch.Size") {
             expect(arguments, 1);
-            return container("tuple", arguments->items[0]->items);
+            return copied("tuple", arguments->items[0]->items);
         }
         if (name == "torch._utils._rebuild_tensor_v2") return rebuilt(arguments);
         if (name.starts_with("torch._utils._rebuild_parameter")) {
@@ -233,28 +234,89 @@ class HeldBuilder {
         return made;
     }
 
-    // The structure, in which containers that hold themselves are none.
-    Held held_of(const Value& value, int depth = 0) const {
+    // The structure, in which containers that hold themselves are none. A container stands in it at
+    // each of its places, so that a few bytes can say any number of parts: they are counted.
+    Held held_of(const Value& value, int depth = 0) {
         constexpr int most_depth = 500;
         if (depth > most_depth) throw BrokenPickle{"it is nested too deep"};
         if (value->is_storage || !value->name.empty())
             throw BrokenPickle{"it holds what is no data"};
+        constexpr size_t bytes_of_part = 64;  // longer texts count as several
+        spend(1 + value->held.text.size() / bytes_of_part);
         Held made = value->held;
-        for (const Value& item : value->items) made.items.push_back(held_of(item, depth + 1));
+        if (made.kind == "dict") {
+            add_pairs(made, value->items, depth + 1);
+        } else {
+            for (const Value& item : value->items) made.items.push_back(held_of(item, depth + 1));
+        }
         return made;
     }
 
   private:
-    static Value of(Held held) {
-        auto made = std::make_shared<Picked>();
-        made->held = std::move(held);
-        return made;
+    // Parts beyond one for each byte of the pickle, which mentions one in a byte or two.
+    static constexpr size_t most_repeated = 1'000'000;
+
+    void spend(size_t parts) {
+        if (parts > left_)
+            throw BrokenPickle{
+                composit::text("it repeats its containers so often that they have over ",
+                               most_repeated, " parts more than it has bytes")};
+        left_ -= parts;
     }
-    static Value container(const char* kind, std::vector<Value> items) {
+
+    Value of(Held held) {
+        all_.push_back({std::move(held)});
+        return &all_.back();
+    }
+    Value container(const char* kind, std::vector<Value> items) {
         Value made = of(Held());
         made->held.kind = kind;
         made->items = std::move(items);
         return made;
+    }
+    Value copied(const char* kind, const std::vector<Value>& items) {
+        spend(items.size());
+        return container(kind, items);
+    }
+
+    // Keys that are equal in Python have equal texts.
+    static std::string text_of_key(const Held& key) {
+        if (key.kind == "text") return composit::text('"', key.text);
+        if (key.kind == "truth") return key.truth ? "1" : "0";
+        if (key.kind == "integer") return key.text;
+        if (key.kind == "float") {
+            constexpr double most = 9007199254740992;  // integers up to it are exact
+            if (std::fabs(key.number) <= most && key.number == std::floor(key.number))
+                return std::to_string(static_cast<int64_t>(key.number));
+            return composit::text('f', std::bit_cast<uint64_t>(key.number));
+        }
+        if (key.kind == "none") return "none";
+        if (key.kind == "tensor" || key.kind == "parameter")
+            return composit::text("tensor ", static_cast<const void*>(&key.tensor.node()));
+        if (key.kind != "tuple")
+            throw BrokenPickle{composit::text("a dictionary has a key that is a ", key.kind)};
+        std::string made = "(";
+        for (const Held& item : key.items) {
+            const std::string part = text_of_key(item);
+            made += composit::text(part.size(), ':', part);
+        }
+        return made;
+    }
+
+    // A key that is set twice has its first place and its last value.
+    void add_pairs(Held& to, const std::vector<Value>& pairs, int depth) {
+        if (pairs.size() % 2 != 0) throw BrokenPickle{"a key has no value"};
+        std::unordered_map<std::string, size_t> places;
+        for (size_t i = 0; i < pairs.size(); i += 2) {
+            Held key = held_of(pairs[i], depth), value = held_of(pairs[i + 1], depth);
+            const auto [known, is_new] = places.try_emplace(text_of_key(key), to.items.size());
+            if (is_new) {
+                to.items.push_back(std::move(key));
+                to.items.push_back(std::move(value));
+            } else {
+                to.items[known->second + 1] = std::move(value);
+            }
+        }
     }
     static void add_to(Value& to, const char* kind, std::vector<Value> items) {
         if (to->held.kind != kind)
@@ -280,7 +342,7 @@ class HeldBuilder {
         return made;
     }
 
-    Value rebuilt(const Value& arguments) const {
+    Value rebuilt(const Value& arguments) {
         expect(arguments, 4);
         const Picked& storage = *arguments->items[0];
         if (!storage.is_storage || arguments->items[1]->held.kind != "integer")
@@ -322,6 +384,8 @@ class HeldBuilder {
     }
 
     const TorchArchive& archive_;
+    size_t left_;             // parts that may still be made
+    std::deque<Picked> all_;  // which stay where they are
 };
 
 }  // namespace
@@ -329,8 +393,9 @@ class HeldBuilder {
 Held read_torch_archive(std::string_view where, std::string_view content) {
     try {
         const TorchArchive archive(content);
-        HeldBuilder builder(archive);
-        return builder.held_of(PickleMachine<HeldBuilder>(builder, archive.pickle()).run());
+        const std::string_view pickle = archive.pickle();
+        HeldBuilder builder(archive, pickle.size());
+        return builder.held_of(PickleMachine<HeldBuilder>(builder, pickle).run());
     } catch (const BrokenPickle& broken) {
         throw ValueError(text(where, ": its archive is damaged: ", broken.why,
                               ". A file that torch.save wrote is required."));

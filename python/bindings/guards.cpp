@@ -145,9 +145,10 @@ class Reading {
 
     // The function that an object of a library calls: of functools.partial, of a compiled one.
     void look_into_wrapped(nb::handle value) {
+        if (PyType_Check(value.ptr())) return;
         for (const char* name : {"func", "function"}) {
             const nb::object inner = nb::getattr(value, name, nb::none());
-            if (!inner.is_none() && !PyType_Check(inner.ptr())) wait_for(inner);
+            if (!inner.is_none()) wait_for(inner);
         }
     }
 
@@ -299,20 +300,83 @@ nb::tuple guards_held(nb::handle guards) {
     return nb::make_tuple(sizes, values, kinds);
 }
 
-bool are_identical(nb::handle a, nb::handle b) {
-    const nb::list one = nb::borrow<nb::list>(a), other = nb::borrow<nb::list>(b);
-    if (nb::len(one) != nb::len(other)) return false;
-    for (size_t i = 0; i < nb::len(one); ++i)
-        if (!one[i].is(other[i])) return false;
-    return true;
-}
+// Compares what is held now with what guards_held gave, in its order, without lists of its own: it
+// runs at each call of a captured function. No code of users runs meanwhile, but of a mapping's
+// values().
+class Comparison {
+  public:
+    explicit Comparison(nb::handle held)
+        : sizes_(nb::borrow<nb::list>(held[0])),
+          values_(nb::borrow<nb::list>(held[1])),
+          kinds_(nb::borrow<nb::list>(held[2])) {}
+
+    // Whether all is the very same; the first difference ends it.
+    bool is_same(nb::handle guards) {
+        for (nb::handle place : guards[1])
+            if (!has_same_items(place)) return false;
+        for (nb::handle cell : guards[2]) {
+            PyObject* const content = PyCell_GET(cell.ptr());
+            if (!is_next(content ? content : cell.ptr())) return false;
+        }
+        for (nb::handle function : guards[3])
+            if (!is_next(nb::object(function.attr("__code__")).ptr())) return false;
+        for (nb::handle tensor : guards[4])
+            if (!is_same_tensor(tensor)) return false;
+        for (nb::handle pair : guards[5])
+            if (!is_same_global(pair)) return false;
+        return value_ == values_.size();
+    }
+
+  private:
+    bool is_next(PyObject* now) {
+        return value_ < values_.size() &&
+               PyList_GET_ITEM(values_.ptr(), static_cast<Py_ssize_t>(value_++)) == now;
+    }
+
+    bool has_as_many(size_t count) {
+        return PyLong_AsSize_t(nb::object(sizes_[size_++]).ptr()) == count;
+    }
+
+    bool has_same_items(nb::handle place) {
+        if (PyDict_CheckExact(place.ptr())) {
+            if (!has_as_many(static_cast<size_t>(PyDict_GET_SIZE(place.ptr())))) return false;
+            Py_ssize_t at = 0;
+            PyObject* item = nullptr;
+            while (PyDict_Next(place.ptr(), &at, nullptr, &item))
+                if (!is_next(item)) return false;
+            return true;
+        }
+        const bool is_sequence = PyList_CheckExact(place.ptr()) || PyTuple_Check(place.ptr());
+        const nb::object items = is_sequence ? nb::borrow(place) : nb::object(items_in(place));
+        const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
+        if (!has_as_many(count)) return false;
+        for (size_t i = 0; i < count; ++i)
+            if (!is_next(PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))))
+                return false;
+        return true;
+    }
+
+    bool is_same_tensor(nb::handle tensor) {
+        const TensorObject* const object = as_tensor(tensor);
+        if (!is_next(object->is_leaf ? Py_True : Py_False)) return false;
+        if (!is_next(is_there(object->record) ? object->record : Py_None)) return false;
+        const int64_t kind = leaf_type(content_of<LazyTensor>(lazy_of(tensor)));
+        return nb::cast<int64_t>(nb::object(kinds_[kind_++])) == kind;
+    }
+
+    bool is_same_global(nb::handle pair) {
+        const nb::object globals = pair[0], name = pair[1];
+        PyObject* const value = PyDict_GetItemWithError(globals.ptr(), name.ptr());
+        if (!value && PyErr_Occurred()) throw nb::python_error();
+        return is_next(value ? value : Py_None);
+    }
+
+    const nb::list sizes_, values_, kinds_;
+    size_t size_ = 0, value_ = 0, kind_ = 0;
+};
 
 // Whether what is held is the very same: seen without looking at single constants.
-bool is_held(nb::handle guards, nb::handle held) {
-    const nb::tuple now = guards_held(guards);
-    return nb::object(now[0]).equal(held[0]) && are_identical(now[1], held[1]) &&
-           nb::object(now[2]).equal(held[2]);
-}
+bool is_held(nb::handle guards, nb::handle held) { return Comparison(held).is_same(guards); }
 
 // Whether two readings found the same: identical objects, and constants of one class and text.
 bool is_found_again(nb::handle found, nb::handle now, nb::handle constants) {

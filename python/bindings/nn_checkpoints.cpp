@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/nn/checkpoints.h"
 #include "content.h"
+#include "level.h"
 #include "location.h"
 #include "nn.h"
 #include "provided.h"
@@ -25,16 +26,6 @@ namespace composit::python {
 namespace {
 
 using nn::Held;
-
-// A level of a structure; RecursionError where there are too many.
-struct Level {
-    Level() {
-        if (Py_EnterRecursiveCall(" in a structure that is saved") != 0) throw nb::python_error();
-    }
-    ~Level() { Py_LeaveRecursiveCall(); }
-    Level(const Level&) = delete;
-    Level& operator=(const Level&) = delete;
-};
 
 // In UTF-8, in which halves of characters may stand alone.
 std::string utf8_of(nb::handle value) {
@@ -60,7 +51,7 @@ class StructureReader {
     explicit StructureReader(bool is_of_torch) : is_of_torch_(is_of_torch) {}
 
     Held read(nb::handle value, const std::string& place) {
-        const Level level;
+        const Level level(" in a structure that is saved");
         return is_of_torch_ ? read_torch(value, place) : read_checkpoint(value, place);
     }
 

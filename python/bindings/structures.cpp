@@ -2,6 +2,7 @@
 
 #include "cell.h"
 #include "composit/base/error.h"
+#include "level.h"
 #include "shown.h"
 #include "values.h"
 
@@ -15,16 +16,6 @@
 
 namespace composit::python {
 namespace {
-
-// Structures may be nested as deeply as Python's own functions may call one another.
-struct Deeper {
-    Deeper() {
-        if (Py_EnterRecursiveCall(" in a structure")) throw nb::python_error();
-    }
-    ~Deeper() { Py_LeaveRecursiveCall(); }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-};
 
 PyObject* structure_name(const char* text) { return PyUnicode_InternFromString(text); }
 
@@ -99,7 +90,7 @@ void collect_leaves(nb::handle value, nb::handle kind, nb::list& found,
         if (kind.is_none() && (!seen || seen->insert(value.ptr()).second)) found.append(value);
         return;
     }
-    const Deeper scope;
+    const Level level(" in a structure");
     for (const nb::object& item : container.items) collect_leaves(item, kind, found, seen);
 }
 
@@ -117,7 +108,7 @@ nb::object changed(nb::handle value, nb::handle change) {
                           (PyTuple_Check(value.ptr()) && has_fields(value));
     if (!is_plain) return change(value);
     const Container container = container_of(value);
-    const Deeper scope;
+    const Level level(" in a structure");
     std::vector<nb::object> parts;
     for (const nb::object& item : container.items) parts.push_back(changed(item, change));
     return container.build(parts);
@@ -128,7 +119,7 @@ nb::object mapped_pairs(nb::handle value, nb::handle other, nb::handle function,
     if (is_of(value, kind)) return is_of(other, kind) ? function(value, other) : nb::borrow(value);
     const Container container = container_of(value);
     if (container.is_leaf()) return nb::borrow(value);
-    const Deeper scope;
+    const Level level(" in a structure");
     const Container beside = container_of(other);
     std::vector<nb::object> parts;
     if (container.kind == Container::Kind::dictionary) {
@@ -164,7 +155,7 @@ class Rebuild {
         const std::vector<nb::object> items = std::move(parts_.back().items);
         parts_.back().items = std::vector<nb::object>(items.size());  // that many parts follow
         if (parts_.back().kind == Container::Kind::leaf) found.append(value);
-        const Deeper scope;
+        const Level level(" in a structure");
         for (const nb::object& item : items) collect(item, found);
     }
 
@@ -176,7 +167,7 @@ class Rebuild {
                        " leaves. More are required.");
             return leaves[leaf++];
         }
-        const Deeper scope;
+        const Level level(" in a structure");
         std::vector<nb::object> items;
         for (size_t i = 0; i < made.items.size(); ++i)
             items.push_back(build_part(leaves, part, leaf));
@@ -203,7 +194,7 @@ std::string outline(nb::handle value) {
     const Container container = container_of(value, true);
     if (container.kind == Container::Kind::none) return "None";
     if (container.is_leaf()) return "*";
-    const Deeper scope;
+    const Level level(" in a structure");
     std::string inner;
     for (size_t i = 0; i < container.items.size(); ++i) {
         if (i > 0) inner += ", ";
@@ -229,7 +220,7 @@ void add_names(nb::handle value, const std::string& root, std::vector<std::strin
         names.push_back(root);
         return;
     }
-    const Deeper scope;
+    const Level level(" in a structure");
     for (size_t i = 0; i < container.items.size(); ++i) {
         const bool is_sequence = container.kind == Container::Kind::sequence;
         const std::string key =
@@ -267,7 +258,7 @@ bool is_axis(nb::handle value) {
 size_t count_leaves(nb::handle value) {
     const Container container = container_of(value, true);
     if (container.is_leaf()) return container.kind == Container::Kind::leaf;
-    const Deeper scope;
+    const Level level(" in a structure");
     size_t count = 0;
     for (const nb::object& item : container.items) count += count_leaves(item);
     return count;
@@ -293,7 +284,7 @@ void add_axes(const std::string& name, nb::handle prefix, nb::handle value, nb::
         fits = fits && prefix.type().is(value.type());
     user_check(fits, name, ": ", Shown{prefix}, " is given for the structure ",
                fits ? std::string() : outline(value), ". One that begins the same is required.");
-    const Deeper scope;
+    const Level level(" in a structure");
     for (size_t i = 0; i < items.items.size(); ++i)
         add_axes(name, is_mapping ? nb::object(prefix[items.keys[i]]) : parts.items[i],
                  items.items[i], found);
@@ -362,7 +353,7 @@ nb::object mapped_structure(nb::handle value, const std::function<nb::object(nb:
     if (!kind.is_none() && is_of(value, kind)) return function(value);
     const Container container = container_of(value);
     if (container.is_leaf()) return kind.is_none() ? function(value) : nb::borrow(value);
-    const Deeper scope;
+    const Level level(" in a structure");
     std::vector<nb::object> parts;
     for (const nb::object& item : container.items)
         parts.push_back(mapped_structure(item, function, kind));

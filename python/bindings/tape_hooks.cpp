@@ -35,9 +35,14 @@ nb::object gradient_tensor(const Tensor& value) {
     return made;
 }
 
-Tensor held_by(nb::handle tensor) {
+// TypeError for what users give in place of a tensor.
+nb::object checked_lazy_of(nb::handle tensor) {
     torch_tensor(tensor);
-    const nb::object lazy = lazy_of(tensor);
+    return lazy_of(tensor);
+}
+
+Tensor held_by(nb::handle tensor) {
+    const nb::object lazy = checked_lazy_of(tensor);
     return content_of<LazyTensor>(lazy).tensor();
 }
 
@@ -127,7 +132,7 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
     }
     const nb::list found = backward_of(call, gradients, is_recording);
     for (nb::handle gradient : found)
-        looked_at.append(gradient.is_none() ? nb::object(nb::none()) : lazy_of(gradient));
+        looked_at.append(gradient.is_none() ? nb::object(nb::none()) : checked_lazy_of(gradient));
     provided("check_function_gradients")(call.attr("name")(), looked_at);
     const nb::list nodes = nb::borrow<nb::list>(nb::object(call.attr("nodes")));
     const nb::object needed = call.attr("context").attr("needs_input_grad");
@@ -149,6 +154,7 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient) {
     for (nb::handle hook : nb::list(nb::object(hooks.attr("values")()))) {
         const nb::object changed = hook(gradient);
         if (changed.is_none()) continue;
+        torch_tensor(changed);
         const bool is_like = nb::tuple(nb::object(changed.attr("shape")))
                                  .equal(nb::tuple(nb::object(gradient.attr("shape"))));
         user_check<RuntimeError>(is_like, "hook '",

@@ -8,6 +8,7 @@
 #include "composit/eager/recording.h"
 #include "composit/ir/operation.h"
 #include "content.h"
+#include "level.h"
 #include "location.h"
 #include "structures.h"
 #include "tape.h"
@@ -48,6 +49,7 @@ void add_tensors(nb::handle value, nb::list& found) {
         found.append(value);
         return;
     }
+    const Level level(" in an argument");
     for (const nb::object& item : container_of(value).items) add_tensors(item, found);
 }
 
@@ -77,6 +79,7 @@ nb::object operand_for(nb::handle value, bool is_detached) {
         return is_cut ? of_nn("stop_gradient")(lazy) : lazy;
     }
     if (PyList_CheckExact(value.ptr()) || PyTuple_CheckExact(value.ptr())) {
+        const Level level(" in an argument");
         nb::list items;
         for (const nb::handle item : value) items.append(operand_for(item, is_detached));
         return PyList_CheckExact(value.ptr()) ? nb::object(items) : nb::object(nb::tuple(items));
@@ -189,11 +192,8 @@ nb::object written_out(const std::string& name, nb::object out, nb::handle resul
             written_out(name, nb::object(out[i]), nb::object(result[i]));
         return out;
     }
-    const auto needs_gradient = [](nb::handle x) {
-        return is_tensor_of_torch(x) && is_recorded(as_tensor(x));
-    };
     user_check<RuntimeError>(
-        !needs_gradient(out) && !needs_gradient(result),
+        !is_recorded(torch_tensor(out)) && !is_recorded(torch_tensor(result)),
         with_location(composit::text(name,
                                      "(): functions with out=... arguments don't support automatic "
                                      "differentiation, but one of the arguments requires grad.")));

@@ -3,6 +3,7 @@
 #include "cell.h"
 #include "composit/base/error.h"
 #include "content.h"
+#include "level.h"
 #include "provided.h"
 #include "shown.h"
 #include "tape.h"
@@ -12,10 +13,12 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -28,9 +31,19 @@ bool is_exact_number(nb::handle value) {
            PyComplex_CheckExact(object);
 }
 
-bool are_exact_numbers(nb::handle data) {
-    for (nb::handle item : data)
-        if (!is_exact_number(item)) return false;
+// Whether a list or tuple holds numbers alone, whose classes are added then.
+bool holds_exact_numbers(nb::handle data, nb::set& given) {
+    PyObject** const items = PySequence_Fast_ITEMS(data.ptr());
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(data.ptr());
+    std::vector<PyTypeObject*> kinds;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        if (!kinds.empty() && Py_TYPE(items[i]) == kinds.back()) continue;
+        if (!is_exact_number(items[i])) return false;
+        kinds.push_back(Py_TYPE(items[i]));
+    }
+    std::sort(kinds.begin(), kinds.end());
+    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    for (PyTypeObject* const kind : kinds) given.add(nb::handle(reinterpret_cast<PyObject*>(kind)));
     return true;
 }
 
@@ -53,16 +66,11 @@ nb::object number_of_tensor(nb::handle tensor, nb::set& given, bool of_integers)
 nb::object plain_data(nb::handle data, nb::set& given, bool of_integers, int depth) {
     if (PyList_Check(data.ptr()) || PyTuple_Check(data.ptr())) {
         user_check<ValueError>(depth < most_dimensions, "too many dimensions '", KindOf{data}, "'");
+        if (holds_exact_numbers(data, given))
+            return PyList_CheckExact(data.ptr()) ? nb::borrow(data)
+                                                 : nb::object(nb::list(nb::borrow(data)));
         nb::list made;
-        const bool are_numbers = are_exact_numbers(data);
-        for (nb::handle item : data) {
-            if (are_numbers) {
-                given.add(item.type());
-                made.append(item);
-            } else {
-                made.append(plain_data(item, given, of_integers, depth + 1));
-            }
-        }
+        for (nb::handle item : data) made.append(plain_data(item, given, of_integers, depth + 1));
         return made;
     }
     if (is_tensor_of_torch(data)) return number_of_tensor(data, given, of_integers);
@@ -132,6 +140,7 @@ bool is_basic_part(nb::handle part) {
 // no values of index as they are.
 nb::object as_places(nb::handle index) {
     if (PyTuple_Check(index.ptr())) {
+        const Level level(" in an index");
         nb::list parts;
         for (nb::handle part : index) parts.append(as_places(part));
         return nb::tuple(parts);
@@ -192,6 +201,7 @@ nb::object kind_of_argument(nb::handle value, nb::list& tensors, nb::handle unkn
         return nb::make_tuple(value.type(),
                               by_text ? nb::object(nb::repr(value)) : nb::borrow(value));
     }
+    const Level level(" in an argument");
     nb::list made;
     made.append(value.type());
     if (PyList_CheckExact(value.ptr()) || PyTuple_CheckExact(value.ptr()) ||
@@ -223,6 +233,7 @@ class ResultReader {
     nb::object read(nb::handle value) {
         if (is_tensor_of_torch(value)) return tensor(value);
         if (is_plain_value(value)) return nb::make_tuple("other", value);
+        const Level level(" in a result");
         if (PyDict_CheckExact(value.ptr())) {
             nb::list pairs;
             for (const auto& [key, item] : nb::borrow<nb::dict>(value))
@@ -299,7 +310,7 @@ nb::object result_of_parts(nb::handle parts, const nb::list& results, const nb::
 }  // namespace
 
 void bind_torch_data(nb::module_& module) {
-    module.def("array_of_data", array_of_data, nb::arg("data"), nb::arg("of_integers"),
+    module.def("array_of_data", array_of_data, nb::arg("data").none(), nb::arg("of_integers"),
                "(the array of a number or of nested lists, the dtypes and classes of what is in "
                "them). Tensors of one element count as numbers.");
     module.def("read_index", read_index, nb::arg("index").none(),

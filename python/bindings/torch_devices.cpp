@@ -1,5 +1,6 @@
 // Operands of composit.torch's operations that lie on several devices.
 #include "composit/base/error.h"
+#include "level.h"
 #include "provided.h"
 #include "structures.h"
 #include "torch_calls.h"
@@ -24,6 +25,7 @@ void collect_tensors(nb::handle value, std::vector<nb::object>& found) {
         found.push_back(nb::borrow(value));
         return;
     }
+    const Level level(" in an argument");
     for (const nb::object& item : container_of(value).items) collect_tensors(item, found);
 }
 

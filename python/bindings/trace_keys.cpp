@@ -9,6 +9,7 @@
 #include "content.h"
 #include "flags.h"
 #include "following.h"
+#include "level.h"
 #include "provided.h"
 #include "tape.h"
 #include "torch_objects.h"
@@ -61,6 +62,7 @@ long long most_places() {
 // Adds an operand to the key, and as a place or itself to the operands; false where that is not
 // possible.
 bool encode_sequence(nb::handle trace, nb::handle value, nb::list& key, nb::list& operands) {
+    const Level level(" in an argument");
     const bool is_list = PyList_CheckExact(value.ptr());
     const nb::handle kind(reinterpret_cast<PyObject*>(is_list ? &PyList_Type : &PyTuple_Type));
     key.append(nb::make_tuple(kind, nb::len(value)));
@@ -112,6 +114,7 @@ nb::object check_of(const TraceObject* trace, int64_t known, std::set<int64_t>& 
     if (PyFloat_CheckExact(value.ptr())) return nb::make_tuple("number", value);
     if (!PyList_CheckExact(value.ptr()) && !PyTuple_Check(value.ptr()))
         return nb::make_tuple("plain", value);
+    const Level level(" in an argument");
     nb::list items;
     for (nb::handle item : value) items.append(check_of(trace, known, seen, item));
     return nb::make_tuple(PyList_CheckExact(value.ptr()) ? "list" : "tuple", items);
@@ -135,6 +138,7 @@ nb::object operand_of_trace(nb::handle trace, nb::handle value, nb::handle detac
     }
     if (!PyList_CheckExact(value.ptr()) && !PyTuple_CheckExact(value.ptr()))
         return nb::borrow(value);
+    const Level level(" in an argument");
     nb::list items;
     for (nb::handle item : value)
         items.append(operand_of_trace(trace, item, detached, lazies, is_view));

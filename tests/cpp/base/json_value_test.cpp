@@ -26,6 +26,21 @@ TEST(Json, ComesBack) {
     EXPECT_EQ(parse_json("1e999").number(), std::numeric_limits<double>::infinity());
 }
 
+TEST(Json, ObjectsWithManyNames) {
+    std::string written = "{";
+    for (int i = 0; i < 40'000; ++i) written += text("\"name", i % 39'999, "\": ", i, ", ");
+    const JsonValue value = parse_json(written + "\"\": 0}");
+    ASSERT_EQ(value.members.size(), 40'000U);
+    EXPECT_EQ(value.members[0].second.text, "39999");  // the last one of a name counts
+    EXPECT_EQ(value.members[39'998].first, "name39998");
+    EXPECT_EQ(value.members[39'999].first, "");
+}
+
+TEST(Json, TextsAreWrittenAsPythonDoes) {
+    const std::string all = "plain\"\\/\x7f\x01 ~\téz";
+    EXPECT_EQ(json_text(JsonValue::of_text(all)), "\"plain\\\"\\\\/\\u007f\\u0001 ~\\t\\u00e9z\"");
+}
+
 TEST(Json, NumbersAreShortest) {
     EXPECT_EQ(python_number_text(0.1), "0.1");
     EXPECT_EQ(python_number_text(100), "100.0");

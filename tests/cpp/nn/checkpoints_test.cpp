@@ -3,8 +3,10 @@
 
 #include "../numpy/values.h"
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <unistd.h>
 
@@ -34,6 +36,38 @@ TEST(checkpoints, come_back) {
     EXPECT_EQ(found.at("step").text, "12");
     EXPECT_EQ(found.at("name").text, "é");
     expect_error<KeyError>([&] { (void)found.at("rate"); }, "there is no key 'rate'");
+}
+
+TEST(checkpoints, floats_come_back_to_the_bit) {
+    const auto read = [](const std::string& number) {
+        const std::string outline = "{\"float\": \"" + number + "\"}";
+        return read_outline(checkpoint_format(), "f", "A file", outline, {}).number;
+    };
+    using Limits = std::numeric_limits<double>;
+    for (const double number :
+         {0.1, -0.0, 3 * Limits::denorm_min(), -Limits::min() / 3, Limits::max(), -0x1.8p+9,
+          Limits::infinity(), -Limits::infinity()}) {
+        NamedTensors tensors;
+        const std::string outline = outline_text(checkpoint_format(), Held::real(number), tensors);
+        const Held found = read_outline(checkpoint_format(), "f", "A file", outline, tensors);
+        EXPECT_EQ(std::bit_cast<uint64_t>(found.number), std::bit_cast<uint64_t>(number))
+            << outline;
+    }
+    EXPECT_TRUE(std::isnan(read("nan")));
+    for (const char* const number : {"", "-", "0x", "1.5", "--0x1p+0", "0x-1p+0", "0x1p+0 ",
+                                     "0x1,8p+0", "0x1p+5000", "-0xinf", "--inf"})
+        expect_error<ValueError>([&] { (void)read(number); }, "which is none");
+}
+
+TEST(checkpoints, deep_outlines_are_written_in_time) {
+    Held deep = Held::list(std::vector<Held>(100'000, Held::integer(1)));
+    for (int i = 0; i < 400; ++i) {
+        std::vector<Held> items;
+        items.push_back(std::move(deep));
+        deep = Held::list(std::move(items));
+    }
+    NamedTensors tensors;
+    EXPECT_GT(outline_text(checkpoint_format(), deep, tensors).size(), 100'000U);
 }
 
 TEST(checkpoints, are_read_without_trust) {

@@ -94,5 +94,43 @@ TEST(torch_archive, is_read_without_trust) {
                              "Bad CRC-32 for file 'a/data.pkl'");
 }
 
+TEST(torch_archive, the_last_value_of_a_key_counts) {
+    // {1: 1, "1": 2, (1,): 3, True: 4, (1.0,): 5}
+    const std::string one("G\x3f\xf0\0\0\0\0\0\0", 9);
+    const std::string pickle = "\x80\x02}(K\x01K\x01X" + number(1, 4) +
+                               "1K\x02K\x01\x85K\x03\x88K\x04" + one + "\x85K\x05u.";
+    const Held found = read_torch_archive("f", zip_of({{"a/data.pkl", pickle}}));
+    ASSERT_EQ(found.items.size(), 6U);
+    EXPECT_EQ(found.items[0].text, "1");
+    EXPECT_EQ(found.items[1].text, "4");
+    EXPECT_EQ(found.at("1").text, "2");
+    EXPECT_EQ(found.items[5].text, "5");
+}
+
+TEST(torch_archive, neither_depth_nor_repetition_takes_all_memory) {
+    const auto read = [](const std::string& pickle) {
+        (void)read_torch_archive("f", zip_of({{"a/data.pkl", pickle}}));
+    };
+    std::string pairs = "\x80\x02N";  // (x, x) of (x, x) of …
+    for (char i = 0; i < 30; ++i) pairs += std::string("q") + i + 'h' + i + '\x86';
+    expect_error<ValueError>([&] { read(pairs + "."); }, "it repeats its containers so often");
+    std::string calls = "\x80\x02(";  // OrderedDict(*many) again and again
+    for (int i = 0; i < 20'000; ++i) calls += 'N';
+    calls += "tq";
+    calls += '\0';
+    calls += "ccollections\nOrderedDict\nq\1";
+    const std::string call("h\1h\0R", 5);
+    for (int i = 0; i < 20'000; ++i) calls += call;
+    expect_error<ValueError>([&] { read(calls + "."); }, "it repeats its containers so often");
+    const std::string lists(1'000'000, ']'), appends(999'999, 'a');
+    expect_error<ValueError>([&] { read("\x80\x02" + lists + appends + "."); },
+                             "it is nested too deep");
+    expect_error<ValueError>([&] { read(std::string("\x80\x02]q\0h\0h\0ea.", 11)); },
+                             "it takes values that are not there");
+    expect_error<ValueError>([&] { read(std::string("\x80\x02]q\0h\0a.", 9)); },
+                             "it is nested too deep");
+    read(std::string("\x80\x02]q\0(", 6) + std::string(2'000'000, 'N') + "e.");
+}
+
 }  // namespace
 }  // namespace composit::nn

@@ -137,3 +137,25 @@ def test_traces_that_something_holds_are_not_taken_again():
         (x + number).tolist()
         marks.add(steps.current().mark)
     assert len(marks) == 6
+
+
+def test_lists_nested_without_end_are_refused():
+    x = torch.ones(3)
+    listed, deep = [x], ()
+    listed.append(listed)
+    for _ in range(200_000):
+        deep = (deep,)
+    for call in (torch.cat, torch.stack, x.__getitem__):
+        for value in (listed, deep):
+            with pytest.raises((RecursionError, ValueError), match=r"recursion|too many"):
+                call(value)
+
+
+@pytest.mark.parametrize("out", ["list", 3, "ab"])
+def test_what_is_written_to_is_a_tensor(out):
+    x = torch.ones(2)
+    out = [x] if out == "list" else out
+    with pytest.raises(TypeError, match=r"add: an argument is .*A Tensor of composit.torch is"):
+        torch.add(x, x, out=out)
+    with pytest.raises(TypeError, match=r"max: an argument is 1.*A Tensor of composit.torch is"):
+        torch.max(x, 0, out=(1, 2))

@@ -1,6 +1,7 @@
 """torch.compile: captured functions give the bits of functions that run as they are, are captured
 anew when what they read changes, and fall back or refuse where they are no graph."""
 
+import functools
 import math
 import sys
 import warnings
@@ -273,3 +274,73 @@ def test_modules_are_found_through_the_captured_one():
     assert not torch.compiler.is_compiling()
     with pytest.raises(TypeError, match="is no function"):
         torch.compile(3)
+
+
+class Scaling:
+    scale = 2.0
+
+    def __init__(self, x):
+        self.y = x * Scaling.scale
+
+
+def test_classes_within_partial_are_watched_too():
+    made = functools.partial(Scaling)
+    x = torch.ones(2)
+    compiled = torch.compile(lambda x: made(x).y)
+    for scale in (2.0, 3.0):
+        Scaling.scale = scale
+        assert compiled(x).tolist() == [scale, scale]
+
+
+def test_each_thing_that_is_watched_is_noticed():
+    module, numbers, table = nn.Linear(2, 2), [1.0, 2.0], {"a": 1.0}
+    factor = 1.0
+
+    def function(x):
+        return module(x) * numbers[0] + sum(numbers) * table["a"] * factor * SCALE
+
+    x, compiled = torch.ones(2), torch.compile(function)
+
+    def check():
+        assert bits(compiled(x)) == bits(function(x))
+        assert bits(compiled(x)) == bits(function(x))
+
+    check()
+    numbers.append(4.0)
+    check()
+    numbers[1] = 7.0
+    check()
+    table["a"] = 5.0
+    check()
+    table["b"] = 5.0
+    check()
+    factor = 3.0
+    check()
+    module.weight = nn.Parameter(torch.zeros(2, 2))
+    check()
+    module.bias.requires_grad_(False)
+    check()
+
+
+def test_arguments_and_results_nested_without_end_are_refused():
+    named, listed, deep = {}, [], ()
+    named["a"] = named
+    listed.append(listed)
+    for _ in range(200_000):
+        deep = (deep,)
+    same = torch.compile(lambda x: x)
+    for value in (named, listed, deep):
+        with pytest.raises(RecursionError):
+            same(value)
+
+
+def test_results_nested_without_end_are_no_graph():
+    def function(x):
+        made = [x * 2]
+        made.append(made)
+        return made
+
+    first, itself = torch.compile(function)(torch.ones(2))  # runs as it is
+    assert first.tolist() == [2.0, 2.0] and itself[1] is itself
+    with pytest.raises(Unsupported, match="RecursionError"):
+        torch.compile(function, fullgraph=True)(torch.ones(2))

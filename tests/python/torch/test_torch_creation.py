@@ -3,6 +3,7 @@
 import math
 
 import pytest
+import torch as peer
 
 import composit.torch as torch
 
@@ -66,3 +67,15 @@ def test_sizes_of_all_sorts():
     assert torch.zeros(()).shape == torch.zeros(torch.Size([])).shape == ()
     assert torch.arange(3).tolist() == [0, 1, 2] and torch.arange(5, 1, -2).tolist() == [5, 3]
     assert torch.arange(True, 3).dtype == torch.int64
+
+
+def test_none_is_no_number():
+    for make in (torch.tensor, torch.as_tensor):
+        with pytest.raises(TypeError, match=r"None holds what is no number. Numbers are required"):
+            make(None)
+
+
+def test_lists_of_several_kinds_of_numbers_and_tuples():
+    for data in ([1, 2.5, 3], (1, True), [(1, 2), [3, 4.0]], [[True, False]], [1, 2j], []):
+        made, theirs = torch.tensor(data), peer.tensor(data)
+        assert (made.tolist(), str(made.dtype)) == (theirs.tolist(), str(theirs.dtype))

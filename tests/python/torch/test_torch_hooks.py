@@ -251,3 +251,18 @@ def test_hooks_stand_in_the_order_that_was_asked_for():
         return seen
 
     in_both(values)
+
+
+def test_what_backward_and_hooks_return_is_refused_where_it_is_no_tensor():
+    class Number(torch.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x * 2)
+        backward = staticmethod(lambda ctx, g: 2.0)
+
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match=r"A Tensor of composit.torch is"):
+        Number.apply(x).sum().backward()
+    for is_leaf in (True, False):
+        w = torch.ones(2, requires_grad=True)
+        (w if is_leaf else (w := w * 1)).register_hook(lambda g: np.ones(2))
+        with pytest.raises(TypeError, match=r"A Tensor of composit.torch is"):
+            (w * 3).sum().backward()
