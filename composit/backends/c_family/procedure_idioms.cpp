@@ -156,7 +156,7 @@ std::string power_slope_function(ir::DType dtype) {
 }
 
 std::string_view room_function() {
-    return R"(// Memory for what loops of so many iterations are about to append, unless it is very much.
+    return R"(// Memory for what loops are about to append, unless it is very much.
 template <class T, class... Counts>
 std::vector<T> room_for(Counts... counts) {
     double all = 1;
