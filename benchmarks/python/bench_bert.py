@@ -13,7 +13,7 @@ from group import main
 from measure import Case, Probe, Sides, check
 from models import bert
 from models.weights import draw
-from peers import jitted, onnx_session, tensors
+from peers import jitted, onnx_engines, tensors
 
 
 def inference(batch: int, must: float, aim: float, rounds: tuple[int, int]) -> Case:
@@ -35,7 +35,7 @@ def inference(batch: int, must: float, aim: float, rounds: tuple[int, int]) -> C
                 return module(*inputs)
 
         peers = {
-            "ONNX Runtime": onnx_session(module, inputs, f"bert-{batch}", threads),
+            **onnx_engines(module, inputs, f"bert-{batch}", threads),
             "JAX": jitted(bert.jax_model, ids, mask, weights),
             "torch": eager,
         }

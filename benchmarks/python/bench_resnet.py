@@ -4,7 +4,7 @@ from group import main
 from measure import Case, Sides, check
 from models import resnet
 from models.weights import draw, normal
-from peers import onnx_session, tensors
+from peers import onnx_engines, tensors
 
 
 def prepare(threads):
@@ -24,7 +24,7 @@ def prepare(threads):
         with torch.inference_mode():
             return module(*inputs)
 
-    peers = {"ONNX Runtime": onnx_session(module, inputs, "resnet", threads), "torch": eager}
+    peers = {**onnx_engines(module, inputs, "resnet", threads), "torch": eager}
     result = ours(image)
     for name, call in peers.items():
         check(f"ResNet: {name}", result, call(), 1e-4)

@@ -5,7 +5,7 @@ from group import main
 from measure import Case, Sides, check
 from models import gpt2_step
 from models.weights import normal
-from peers import onnx_session, tensors
+from peers import onnx_engines, tensors
 
 TEXT, CAPACITY = 128, 256
 UNET_WIDTHS, TEXT_WIDTH = (128, 256, 512, 512), 512
@@ -57,7 +57,7 @@ def token(threads):
             return module(*inputs)[0]
 
     peers = {
-        "ONNX Runtime": onnx_session(module, inputs, "gpt2-token", threads),
+        **onnx_engines(module, inputs, "gpt2-token", threads),
         "JAX": gpt2_step.jax_call(last, place, theirs, arrays),
         "torch": eager,
         "transformers": transformers,
@@ -98,7 +98,7 @@ def image(threads):
         with torch.inference_mode():
             return module(*inputs)
 
-    peers = {"ONNX Runtime": onnx_session(module, inputs, "vit", threads), "torch": eager}
+    peers = {**onnx_engines(module, inputs, "vit", threads), "torch": eager}
     result = ours(pixels)
     for name, call in peers.items():
         check(f"ViT: {name}", result, call(), 1e-4)
@@ -143,9 +143,49 @@ def noise(threads):
     return Sides(lambda: ours(latents, time, text), {"torch": eager}, 0, bytes_of(parameters))
 
 
+def mobilenet(threads):
+    """transformers' own module, traced; its weights are drawn by PyTorch."""
+    import torch
+    from transformers import MobileNetV2Config, MobileNetV2ForImageClassification
+
+    import composit
+    from composit import flashlight
+
+    torch.manual_seed(0)
+    network = MobileNetV2ForImageClassification(MobileNetV2Config(num_labels=1000)).eval()
+    for layer in network.modules():  # no activation vanishes in depth
+        if isinstance(layer, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(layer.weight, mode="fan_out")
+
+    class Logits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.network = network
+
+        def forward(self, x):
+            return self.network(x).logits
+
+    pixels = normal(1, 3, 224, 224)
+    module, inputs = Logits().eval(), tuple(tensors(pixels))
+    ours = composit.compile(flashlight.trace(module, *inputs), pixels, threads=threads)
+
+    def eager():
+        with torch.inference_mode():
+            return module(*inputs)
+
+    peers = {**onnx_engines(module, inputs, "mobilenet", threads), "torch": eager}
+    result = ours(pixels)
+    for name, call in peers.items():
+        check(f"MobileNetV2: {name}", result, call(), 1e-4)
+    flops = 2 * 300.8e6  # multiply-adds of 224 x 224, width 1, by the paper
+    moved = sum(each.nbytes for each in module.parameters())
+    return Sides(lambda: ours(pixels), peers, flops, moved)
+
+
 def cases():
     yield Case("GPT-2 small, one token after 128", 1.1, 1.3, token)
     yield Case("ViT-B/16, batch 1", 1.05, 1.3, image)
+    yield Case("MobileNetV2, batch 1", 1.1, 1.3, mobilenet)
     few = (3, 5)
     yield Case("U-Net of Stable Diffusion, one step", 1.0, 1.3, noise, rounds=few)
 

@@ -83,12 +83,34 @@ def onnx_session_of_file(file: Path, threads: int):
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
-def onnx_session(module, arguments: tuple, name: str, threads: int) -> Call:
-    """A session of a PyTorch module; the exported file is kept for the next process."""
+def openvino_of_file(file: Path, threads: int) -> Callable[[dict], list]:
+    """OpenVINO's function of inputs by name, in float32, with a number of threads."""
+    import openvino
+
+    core = openvino.Core()
+    options = {
+        "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
+    }  # fmt: skip
+    request = core.compile_model(core.read_model(file), "CPU", options).create_infer_request()
+
+    def call(feed):
+        results = request.infer(feed)
+        return [results[output] for output in request.model_outputs]
+
+    return call
+
+
+def onnx_engines(module, arguments: tuple, name: str, threads: int) -> dict[str, Call]:
+    """ONNX Runtime and OpenVINO, of a PyTorch module; the exported file is kept for the next
+    process."""
     file = FOLDER / f"{name}-{key_of_models()}.onnx"
     if not file.exists():
         export(module, arguments, file, name)
     session = onnx_session_of_file(file, threads)
     names = [value.name for value in session.get_inputs()]
     feed = dict(zip(names, (a.numpy() for a in arguments)))
-    return lambda: session.run(None, feed)[0]
+    other = openvino_of_file(file, threads)
+    return {
+        "ONNX Runtime": lambda: session.run(None, feed)[0],
+        "OpenVINO": lambda: other(feed)[0],
+    }
