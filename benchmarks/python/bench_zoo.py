@@ -70,8 +70,36 @@ def token(threads):
     return Sides(ours, peers, moved / 2, moved)
 
 
-def image(threads):
+def logits_of(network):
+    """A classifier of transformers as a module that returns a tensor."""
     import torch
+
+    class Logits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.network = network
+
+        def forward(self, x):
+            return self.network(x).logits
+
+    return Logits().eval()
+
+
+def peers_of_classifier(name, module, inputs, threads, result):
+    """Engines and eager PyTorch, whose results are those of composit."""
+    import torch
+
+    def eager():
+        with torch.inference_mode():
+            return module(*inputs)
+
+    peers = {**onnx_engines(module, inputs, name.lower(), threads), "torch": eager}
+    for peer, call in peers.items():
+        check(f"{name}: {peer}", result, call(), 1e-4)
+    return peers
+
+
+def image(threads):
     from transformers import ViTConfig, ViTForImageClassification
 
     import composit
@@ -83,25 +111,8 @@ def image(threads):
     ours = composit.compile(lambda x: vit.vit(x, parameters, num_heads=12), threads=threads)
     transformer = ViTForImageClassification(ViTConfig(num_labels=1000)).eval()
     transformer.load_state_dict(torch_state(parameters, is_dense))
-
-    class Logits(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.vit = transformer
-
-        def forward(self, x):
-            return self.vit(x).logits
-
-    module, inputs = Logits().eval(), tuple(tensors(pixels))
-
-    def eager():
-        with torch.inference_mode():
-            return module(*inputs)
-
-    peers = {**onnx_engines(module, inputs, "vit", threads), "torch": eager}
-    result = ours(pixels)
-    for name, call in peers.items():
-        check(f"ViT: {name}", result, call(), 1e-4)
+    module, inputs = logits_of(transformer), tuple(tensors(pixels))
+    peers = peers_of_classifier("ViT", module, inputs, threads, ours(pixels))
     tokens, width = 197, 768
     dense = 2 * tokens * 12 * width * width + 4 * tokens * tokens * width
     flops = 12 * dense + 2 * 196 * 768 * width
@@ -157,26 +168,10 @@ def mobilenet(threads):
         if isinstance(layer, torch.nn.Conv2d):
             torch.nn.init.kaiming_normal_(layer.weight, mode="fan_out")
 
-    class Logits(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.network = network
-
-        def forward(self, x):
-            return self.network(x).logits
-
     pixels = normal(1, 3, 224, 224)
-    module, inputs = Logits().eval(), tuple(tensors(pixels))
+    module, inputs = logits_of(network), tuple(tensors(pixels))
     ours = composit.compile(flashlight.trace(module, *inputs), pixels, threads=threads)
-
-    def eager():
-        with torch.inference_mode():
-            return module(*inputs)
-
-    peers = {**onnx_engines(module, inputs, "mobilenet", threads), "torch": eager}
-    result = ours(pixels)
-    for name, call in peers.items():
-        check(f"MobileNetV2: {name}", result, call(), 1e-4)
+    peers = peers_of_classifier("MobileNetV2", module, inputs, threads, ours(pixels))
     flops = 2 * 300.8e6  # multiply-adds of 224 x 224, width 1, by the paper
     moved = sum(each.nbytes for each in module.parameters())
     return Sides(lambda: ours(pixels), peers, flops, moved)

@@ -2,6 +2,7 @@
 #include "composit/base/json_value.h"
 
 #include "composit/base/error.h"
+#include "composit/base/utf8.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 namespace composit {
 namespace {
@@ -29,23 +31,6 @@ std::pair<uint32_t, size_t> code_at(std::string_view text, size_t at) {
     uint32_t code = first & (0xffU >> (count + 1));
     for (size_t i = 1; i < count; ++i) code = code << 6 | (byte(at + i) & 0x3f);
     return {code, std::min(count, text.size() - at)};
-}
-
-void put_code(std::string& out, uint32_t code) {
-    const auto put = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-        put(0xc0 | code >> 6);
-    } else {
-        if (code < 0x10000) {
-            put(0xe0 | code >> 12);
-        } else {
-            put(0xf0 | code >> 18);
-            put(0x80 | (code >> 12 & 0x3f));
-        }
-        put(0x80 | (code >> 6 & 0x3f));
-    }
-    put(0x80 | (code & 0x3f));
 }
 
 class JsonReader {
@@ -224,7 +209,7 @@ class JsonReader {
             else
                 at_ = before;
         }
-        put_code(made, code);
+        append_character(made, code);
     }
 
     uint32_t four_digits(size_t place) {
@@ -274,32 +259,34 @@ void write_text(std::string& out, std::string_view text) {
     out += '"';
 }
 
+// A list or an object, its texts and values written by these.
+void write_parts(std::string& out, const JsonValue& value,
+                 void (*write_name)(std::string&, std::string_view),
+                 void (*write_value)(std::string&, const JsonValue&)) {
+    const bool is_list = value.kind == Kind::list;
+    const char* between = "";
+    out += is_list ? '[' : '{';
+    for (const JsonValue& item : value.items) {
+        out += std::exchange(between, ", ");
+        write_value(out, item);
+    }
+    for (const auto& [name, member] : value.members) {
+        out += std::exchange(between, ", ");
+        write_name(out, name);
+        out += ": ";
+        write_value(out, member);
+    }
+    out += is_list ? ']' : '}';
+}
+
 void write_json(std::string& out, const JsonValue& value) {
     switch (value.kind) {
         case Kind::null: out += "null"; return;
         case Kind::truth: out += value.truth ? "true" : "false"; return;
         case Kind::number: out += value.text; return;
         case Kind::text: write_text(out, value.text); return;
-        case Kind::list: {
-            out += '[';
-            for (size_t i = 0; i < value.items.size(); ++i) {
-                if (i > 0) out += ", ";
-                write_json(out, value.items[i]);
-            }
-            out += ']';
-            return;
-        }
-        case Kind::object: {
-            out += '{';
-            for (size_t i = 0; i < value.members.size(); ++i) {
-                if (i > 0) out += ", ";
-                write_text(out, value.members[i].first);
-                out += ": ";
-                write_json(out, value.members[i].second);
-            }
-            out += '}';
-            return;
-        }
+        case Kind::list:
+        case Kind::object: write_parts(out, value, write_text, write_json); return;
     }
 }
 
@@ -332,26 +319,8 @@ void show(std::string& out, const JsonValue& value) {
             out += value.is_integer() ? value.text : python_number_text(value.number(), false);
             return;
         case Kind::text: show_text(out, value.text); return;
-        case Kind::list: {
-            out += '[';
-            for (size_t i = 0; i < value.items.size(); ++i) {
-                if (i > 0) out += ", ";
-                show(out, value.items[i]);
-            }
-            out += ']';
-            return;
-        }
-        case Kind::object: {
-            out += '{';
-            for (size_t i = 0; i < value.members.size(); ++i) {
-                if (i > 0) out += ", ";
-                show_text(out, value.members[i].first);
-                out += ": ";
-                show(out, value.members[i].second);
-            }
-            out += '}';
-            return;
-        }
+        case Kind::list:
+        case Kind::object: write_parts(out, value, show_text, show); return;
     }
 }
 

@@ -32,4 +32,21 @@ std::optional<size_t> broken_utf8(std::string_view text) {
     return std::nullopt;
 }
 
+void append_character(std::string& text, uint32_t value) {
+    const auto put = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+    if (value < 0x80) return put(value);
+    if (value < 0x800) {
+        put(0xc0 | value >> 6);
+    } else {
+        if (value < 0x10000) {
+            put(0xe0 | value >> 12);
+        } else {
+            put(0xf0 | value >> 18);
+            put(0x80 | (value >> 12 & 0x3f));
+        }
+        put(0x80 | (value >> 6 & 0x3f));
+    }
+    put(0x80 | (value & 0x3f));
+}
+
 }  // namespace composit

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace composit {
@@ -19,5 +20,9 @@ std::optional<Utf8Character> first_character(std::string_view text);
 
 // The byte at which `text` stops being UTF-8.
 std::optional<size_t> broken_utf8(std::string_view text);
+
+// The character's bytes. A surrogate, which JSON's escapes may name alone, gets three, as any
+// other number of its size does.
+void append_character(std::string& text, uint32_t value);
 
 }  // namespace composit

@@ -45,23 +45,6 @@ constexpr std::array<std::string_view, 9> dtypes_of_others{
     "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "C128",
 };
 
-void put_utf8(std::string& out, uint32_t code) {
-    const auto put = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-        put(0xc0 | code >> 6);
-    } else {
-        if (code < 0x10000) {
-            put(0xe0 | code >> 12);
-        } else {
-            put(0xf0 | code >> 18);
-            put(0x80 | (code >> 12 & 0x3f));
-        }
-        put(0x80 | (code >> 6 & 0x3f));
-    }
-    put(0x80 | (code & 0x3f));
-}
-
 // The parts of JSON that headers have: objects of texts, lists of integers. No depth to recurse
 // into.
 class Reader {
@@ -176,7 +159,7 @@ class Reader {
         } else if (code >= 0xd800 && code < 0xe000) {
             fail_at(begin, "half a character is escaped", "Both halves");
         }
-        put_utf8(value, code);
+        append_character(value, code);
     }
     uint32_t four_digits(size_t begin) {
         uint32_t code = 0;
