@@ -94,6 +94,7 @@
 #include "composit/nn/padding.h"
 #include "composit/nn/pooling.h"
 #include "composit/nn/rearranging.h"
+#include "composit/nn/quantization.h"
 #include "composit/nn/recurrent.h"
 #include "composit/nn/remat.h"
 #include "composit/nn/resizing.h"

@@ -1,4 +1,5 @@
 // What a program will cost, and did; and its arena as a picture.
+#include "composit/base/aligned_columns.h"
 #include "composit/base/printable.h"
 #include "composit/base/text.h"
 #include "composit/mosaic/program.h"
@@ -50,23 +51,6 @@ void add_time(Row& row, double limit, double seconds) {
     row.push_back(fixed(seconds > 0 ? 100 * limit / seconds : 0, 0));
 }
 
-// Columns, of which the first two are aligned to the left.
-std::string aligned(const std::vector<Row>& rows) {
-    std::vector<size_t> widths(rows[0].size());
-    for (const Row& row : rows)
-        for (size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-    std::string made;
-    for (const Row& row : rows) {
-        std::string line;
-        for (size_t c = 0; c < widths.size(); ++c) {
-            const std::string space(widths[c] - row[c].size(), ' ');
-            line += (c > 0 ? "  " : "") + (c < 2 ? row[c] + space : space + row[c]);
-        }
-        made += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return made;
-}
-
 // Twelve colours that can be told apart, by the buffer's number.
 std::string colour(size_t number) { return text("hsl(", number * 137 % 360, ",55%,70%)"); }
 
@@ -91,7 +75,7 @@ std::string table(const std::vector<Program::Explained>& kernels) {
     }
     rows.push_back({"total", "", "", "", fixed(limit * 1e6, 1), ""});
     if (is_measured) add_time(rows.back(), limit, seconds);
-    return aligned(rows);
+    return aligned_columns(rows, 2);
 }
 
 std::string Program::buffer_picture() const {

@@ -63,7 +63,9 @@ class Panels {
           offset_(pack.from.offset) {
         const auto count = static_cast<int64_t>(across_.size());
         for (int64_t at = 0; at < count; at += panels_.back().width)
-            panels_.push_back({at, panel_width(pack.is_left, pack.from.dtype, count - at)});
+            panels_.push_back({at, pack.panel_width > 0
+                                       ? pack.panel_width
+                                       : panel_width(pack.is_left, pack.from.dtype, count - at)});
     }
 
     int64_t count() const { return static_cast<int64_t>(panels_.size()); }
@@ -146,6 +148,8 @@ class Panels {
 // Calls f for the unsigned integers of an element's size.
 template <class F>
 void with_words(const void* from, void* to, int size, const F& f) {
+    if (size == 1) return f(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to));
+    if (size == 2) return f(static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to));
     if (size == 4) return f(static_cast<const uint32_t*>(from), static_cast<uint32_t*>(to));
     internal_check(size == 8, "elements of ", size, " bytes are not packed");
     f(static_cast<const uint64_t*>(from), static_cast<uint64_t*>(to));

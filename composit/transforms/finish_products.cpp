@@ -21,61 +21,15 @@ using ir::kernel::Access;
 using ir::kernel::Body;
 using ir::kernel::BufferKind;
 using ir::kernel::Contract;
+using ir::kernel::cut_loops_at;
 using ir::kernel::Kernel;
-using ir::kernel::Loop;
+using ir::kernel::loops_that_move;
 using ir::kernel::Map;
 using ir::kernel::Program;
+using ir::kernel::steps_through;
 using ir::scalar::Expr;
 
 namespace {
-
-// The loops that move an access, each of several iterations, from the longest stride to the
-// shortest.
-std::vector<Loop> loops_of(Body& body, size_t access) {
-    const auto& strides = ir::kernel::accesses(body)[access]->strides;
-    std::vector<Loop> found = ir::kernel::loops(body);
-    std::erase_if(
-        found, [&](const Loop& loop) { return loop.stride_at[access] < 0 || loop.extent() == 1; });
-    const auto stride = [&](const Loop& loop) {
-        return strides[static_cast<size_t>(loop.stride_at[access])];
-    };
-    std::stable_sort(found.begin(), found.end(),
-                     [&](const Loop& a, const Loop& b) { return stride(a) > stride(b); });
-    return found;
-}
-
-// The strides of loops that go through `count` neighbouring elements, each once; nothing if these
-// do not.
-std::optional<std::set<int64_t>> steps_through(Body& body, size_t access, int64_t count) {
-    const Access& moved = *ir::kernel::accesses(body)[access];
-    const auto loops = loops_of(body, access);
-    std::set<int64_t> steps;
-    int64_t step = 1;
-    for (size_t l = loops.size(); l-- > 0;) {
-        if (moved.strides[static_cast<size_t>(loops[l].stride_at[access])] != step)
-            return std::nullopt;
-        steps.insert(step);
-        step *= loops[l].extent();
-    }
-    if (moved.offset != 0 || step != count) return std::nullopt;
-    return steps;
-}
-
-// Cuts the loops that move an access where `steps` has strides between theirs; false if some lie
-// inside iterations.
-bool cut_at(Body& body, size_t access, const std::set<int64_t>& steps) {
-    for (int64_t step : steps) {
-        const Access& moved = *ir::kernel::accesses(body)[access];
-        for (const Loop& loop : loops_of(body, access)) {
-            const int64_t own = moved.strides[static_cast<size_t>(loop.stride_at[access])];
-            if (step <= own || step >= own * loop.extent()) continue;
-            if (step % own != 0 || loop.extent() % (step / own) != 0) return false;
-            ir::kernel::cut_loop(body, loop, step / own);
-            break;
-        }
-    }
-    return true;
-}
 
 // How many columns lie side by side in an access over batch, rows and columns, when the columns are
 // gone through in order; 0: not even neighbours do.
@@ -134,12 +88,14 @@ std::optional<Contract> finished(const Contract& contract, const Map& given, con
     const auto in_map = steps_through(map, sum, count);
     const auto in_product = steps_through(product, output, count);
     if (!in_map || !in_product || ir::element_count(m.extents) != count) return std::nullopt;
-    if (!cut_at(map, sum, *in_product) || !cut_at(product, output, *in_map)) return std::nullopt;
+    if (!cut_loops_at(map, sum, *in_product) || !cut_loops_at(product, output, *in_map))
+        return std::nullopt;
 
     const int64_t run = run_of_columns(c, c.output);
     if (run == 0) return std::nullopt;
     // The map's accesses over the contraction's loops: those of equal stride through the sums.
-    const auto map_loops = loops_of(map, sum), product_loops = loops_of(product, output);
+    const auto map_loops = loops_that_move(map, sum),
+               product_loops = loops_that_move(product, output);
     const auto in_order = [&](const Access& access) {
         Access made = access;
         made.strides.assign(c.output.strides.size(), 0);

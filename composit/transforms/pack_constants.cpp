@@ -192,10 +192,10 @@ class Packer {
     std::map<std::tuple<uint64_t, int, int>, int> made_;
 };
 
-void find_sources(std::vector<Kernel>& kernels, std::map<int, Access>& sources) {
+void find_sources(std::vector<Kernel>& kernels, std::map<int, Pack>& sources) {
     for (Kernel& kernel : kernels) {
         if (const auto* pack = std::get_if<Pack>(&kernel.body))
-            sources.emplace(pack->to.buffer, pack->from);
+            sources.emplace(pack->to.buffer, *pack);
         if (auto* repeat = std::get_if<Repeat>(&kernel.body))
             find_sources(repeat->kernels, sources);
     }
@@ -203,16 +203,43 @@ void find_sources(std::vector<Kernel>& kernels, std::map<int, Access>& sources) 
                   [](const Kernel& kernel) { return std::holds_alternative<Pack>(kernel.body); });
 }
 
-void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Access>& sources) {
+// The strides of `from` for those loops that move the access to the copy. A last tile of fewer
+// columns has one loop across for both loops of the copy.
+Access unpacked(const ir::kernel::DecodedContract& c, Access access, const Pack& pack) {
+    const size_t k = c.depth.size(), across = pack.across.size();
+    size_t column = 0, depth = 0;
+    const bool is_one_loop = across == 1 && c.columns.size() == 2 && access.strides.back() != 0;
+    for (size_t d = 0; d < access.strides.size(); ++d) {
+        int64_t& stride = access.strides[d];
+        if (stride == 0) continue;
+        if (d < k)
+            stride = pack.from.strides[across + depth++];
+        else if (is_one_loop)
+            stride = pack.from.strides[0] * (d == k ? c.columns[1] : 1);
+        else
+            stride = pack.from.strides[column++];
+    }
+    access.buffer = pack.from.buffer;
+    access.offset = pack.from.offset;
+    return access;
+}
+
+void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Pack>& sources) {
     for (Kernel& kernel : kernels) {
         if (auto* repeat = std::get_if<Repeat>(&kernel.body))
             read_in_place(repeat->kernels, sources);
+        if (auto* decoded = std::get_if<ir::kernel::DecodedContract>(&kernel.body)) {
+            for (Access& input : decoded->inputs)
+                if (const auto found = sources.find(input.buffer); found != sources.end())
+                    input = unpacked(*decoded, input, found->second);
+            decoded->is_packed = false;
+        }
         auto* c = std::get_if<Contract>(&kernel.body);
         if (c == nullptr) continue;
         for (auto [access, is_packed] :
              {std::pair(&c->left, &c->left_is_packed), std::pair(&c->right, &c->right_is_packed)}) {
             if (!*is_packed) continue;
-            const Access& source = sources.at(access->buffer);
+            const Access& source = sources.at(access->buffer).from;
             access->buffer = source.buffer;
             access->offset = source.offset;
             *is_packed = false;
@@ -227,7 +254,7 @@ Program pack_constants(Program program, const Target& target) {
 }
 
 Program without_packs(Program program) {
-    std::map<int, Access> sources;
+    std::map<int, Pack> sources;
     find_sources(program.kernels, sources);
     read_in_place(program.kernels, sources);
     return program;

@@ -31,6 +31,7 @@ std::vector<Loop> outer_loops(Body& body) {
     const auto* c = std::get_if<ir::kernel::Contract>(&body);
     if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
         std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body) ||
+        std::holds_alternative<ir::kernel::DecodedContract>(body) ||
         std::holds_alternative<ir::kernel::Repeat>(body))
         return {};
     std::vector<Loop> found = ir::kernel::loops(body);

@@ -117,6 +117,13 @@ bool has_one_kernel(const ir::kernel::Program& program);
 // Without temporaries that no kernel touches.
 ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 
+// ----- decode_weights.cpp
+// Products of few rows whose right operand a Map makes of constants in fewer bytes (weights in
+// eight or four bits and their scales) compute it where they read it, and the constants are packed
+// in the order of that: fewer bytes come from memory. The first pass, while such a Map stands
+// alone.
+ir::kernel::Program decode_weights(ir::kernel::Program program, const Target& target);
+
 // ----- merge_maps.cpp
 // Maps over the same loops, of which one reads what the other reads or writes, joined in one loop
 // with several results: a function and its derivative. Before fuse_rows.

@@ -146,6 +146,19 @@ struct Fields {
         fields["outputs"] = accesses(body.outputs);
         return fields;
     }
+    nb::dict operator()(const kernel::DecodedContract& body) const {
+        nb::dict fields;
+        fields["rows"] = body.rows;
+        fields["columns"] = body.columns;
+        fields["depth"] = body.depth;
+        fields["last_columns"] = body.last_columns;
+        fields["is_packed"] = nb::bool_(body.is_packed);
+        fields["left"] = body.left;
+        fields["inputs"] = body.inputs;
+        fields["value"] = body.value;
+        fields["output"] = body.output;
+        return fields;
+    }
 
   private:
     template <class Body>

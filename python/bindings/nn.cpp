@@ -125,6 +125,7 @@ void bind_nn(nb::module_& module) {
     bind_nn_files(module);
     bind_nn_checkpoints(module);
     bind_nn_archives(module);
+    bind_nn_quantization(module);
 }
 
 }  // namespace composit::python

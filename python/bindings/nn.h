@@ -14,6 +14,7 @@ void bind_nn_recurrent(nanobind::module_& module);
 void bind_nn_training(nanobind::module_& module);
 void bind_nn_files(nanobind::module_& module);
 void bind_nn_archives(nanobind::module_& module);
+void bind_nn_quantization(nanobind::module_& module);
 void bind_nn_checkpoints(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -73,6 +73,7 @@ void bind_pipeline(nb::module_& module) {
         .def_ro("least_columns", &Target::least_columns)
         .def_ro("tile_columns", &Target::tile_columns)
         .def_ro("least_product", &Target::least_product)
+        .def_ro("most_decoded_rows", &Target::most_decoded_rows)
         .def_ro("depth_of_map", &Target::depth_of_map)
         .def_ro("most_narrow", &Target::most_narrow)
         .def_ro("least_block_rows", &Target::least_block_rows)

@@ -154,6 +154,7 @@ void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
 void print_body(KernelText& text, const ir::kernel::Pack& pack);
+void print_body(KernelText& text, const ir::kernel::DecodedContract& contract);
 // `members`: the functions of its members, whose texts come before.
 void print_fused(KernelText& text, const ir::kernel::Fused& fused,
                  const ir::kernel::Program& program, const std::vector<PrintedKernel>& members);

@@ -8,7 +8,9 @@ namespace composit::cpp {
 class CppBackend : public runtime::Backend {
   public:
     std::string name() const override { return "cpp"; }
-    Target target() const override { return {.part_bytes = 64 << 10, .near_bytes = 1 << 20}; }
+    Target target() const override {
+        return {.part_bytes = 64 << 10, .near_bytes = 1 << 20, .most_decoded_rows = 8};
+    }
     // Dtypes for which C++ code does not exist yet.
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                        const ir::kernel::Program& program) const override;

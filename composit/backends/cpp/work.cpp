@@ -70,6 +70,10 @@ struct Arithmetic {
                (2 * size(c.depth) * per_product * ir::size_of(c.output.dtype) +
                 time_of(c.finish.values));
     }
+    double operator()(const DecodedContract& c) const {
+        return size(c.columns) * size(c.depth) *
+               (2 * size(c.rows) * per_product * ir::size_of(c.output.dtype) + time_of({c.value}));
+    }
     double operator()(const Gather& gather) const { return per_element * size(gather.outer); }
     double operator()(const Scatter& scatter) const {
         return size(scatter.outer) * (per_element + size(scatter.inner) * per_operation);

@@ -54,6 +54,9 @@ StepRef make_step(const ir::kernel::Sort& sort, const Program& program, const Ke
 StepRef make_step(const ir::kernel::Search& search, const Program& program, const KernelSet& set);
 // Null: nothing to do.
 StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
+// Always throws: a Map and a Contract are the interpreter's way to say the same.
+StepRef make_step(const ir::kernel::DecodedContract& contract, const Program& program,
+                  const KernelSet& set);
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Foreign& foreign, const Program& program, const KernelSet& set);

@@ -30,7 +30,8 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
 
 template <class Kind>
 constexpr bool is_printed =
-    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat>;
+    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat> &&
+    !std::is_same_v<Kind, ir::kernel::DecodedContract>;
 
 }  // namespace
 

@@ -250,6 +250,7 @@ void print_body(KernelText& kernel, const Fused& fused) {
             [&](const auto& body) {
                 using Kind = std::remove_cvref_t<decltype(body)>;
                 if constexpr (!std::is_same_v<Kind, ir::kernel::Pack> &&
+                              !std::is_same_v<Kind, ir::kernel::DecodedContract> &&
                               !std::is_same_v<Kind, Fused> &&
                               !std::is_same_v<Kind, ir::kernel::Repeat> &&
                               !std::is_same_v<Kind, ir::kernel::Foreign>)

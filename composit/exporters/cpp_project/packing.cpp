@@ -12,13 +12,13 @@ using ir::kernel::Pack;
 
 namespace {
 
-// LIST, COUNT, BYTES and TABLE are replaced.
+// LIST, WIDTH_OF_PANEL, PACKS, BYTES and TABLE are replaced.
 constexpr const char* packing_text =
     R"(// Constant operands of products, in panels: at each depth some of their rows (of a
-// left operand) or columns side by side, as many as this CPU's kernels read at once,
-// zeros behind the last.
+// left operand) or columns side by side, zeros behind the last.
 struct Packing {
     bool is_left;
+    int64_t width;  // of a panel; 0: as many as this CPU's kernels read at once
     int64_t element_bytes;
     int64_t from, to;  // bytes into the constants, and into what is packed
     int64_t offset;    // elements
@@ -49,8 +49,7 @@ void pack(const Packing& p, const Word* from, Word* to) {
     const int64_t length = static_cast<int64_t>(depth.size());
     constexpr int64_t run = 16;  // both sides stay in the cache
     for (int64_t begin = 0; begin < count;) {
-        const int64_t width =
-            TABLE_OF_WIDTHS().panel_width(p.is_left, p.element_bytes, count - begin);
+        const int64_t width = WIDTH_OF_PANEL;
         const int64_t rows = std::min(width, count - begin);
         for (int64_t first = 0; first < length; first += run)
             for (int64_t i = 0; i < width; ++i)
@@ -65,13 +64,8 @@ void pack(const Packing& p, const Word* from, Word* to) {
 }
 
 void pack_all(const char* constants, char* to) {
-    for (const Packing& p : packings)
-        if (p.element_bytes == 4)
-            pack(p, reinterpret_cast<const uint32_t*>(constants + p.from),
-                 reinterpret_cast<uint32_t*>(to + p.to));
-        else
-            pack(p, reinterpret_cast<const uint64_t*>(constants + p.from),
-                 reinterpret_cast<uint64_t*>(to + p.to));
+    for (const Packing& p : packings) {
+PACKS    }
 }
 
 const char* packed_weights() {
@@ -95,12 +89,13 @@ int64_t PackedWeights::place(const Pack& pack, int64_t from, int64_t bytes) {
     const auto middle = strides.begin() + static_cast<long>(across);
     const std::string loops = join(ir::kernel::concatenate(
         {pack.across, {strides.begin(), middle}, pack.depth, {middle, strides.end()}}));
-    const std::string head =
-        text(pack.is_left ? "true" : "false", ", ", ir::size_of(pack.from.dtype), ", ", from, ", ");
+    const std::string head = text(pack.is_left ? "true" : "false", ", ", pack.panel_width, ", ",
+                                  ir::size_of(pack.from.dtype), ", ", from, ", ");
     const std::string tail =
         text(", ", pack.from.offset, ", ", across, ", ", pack.depth.size(), ", ");
     const auto [found, is_new] = places_.emplace(head + tail + loops, bytes_);
     if (!is_new) return found->second;
+    sizes_.insert(ir::size_of(pack.from.dtype));
     const size_t number = places_.size();
     lists_ += text("constexpr int64_t loops_", number, "[] = {", loops, "};\n");
     table_ += text("    {", head, bytes_, tail, "loops_", number, "},\n");
@@ -108,10 +103,20 @@ int64_t PackedWeights::place(const Pack& pack, int64_t from, int64_t bytes) {
     return found->second;
 }
 
-std::string PackedWeights::text_of(size_t module) const {
-    std::string result = packing_text;
+std::string PackedWeights::text_of(std::optional<size_t> module) const {
+    std::string result = packing_text, packs;
+    for (const int64_t size : sizes_) {
+        const std::string word = text("uint", 8 * size, "_t");
+        packs += text("        if (p.element_bytes == ", size, ")\n            pack(p, ",
+                      "reinterpret_cast<const ", word, "*>(constants + p.from),\n                 ",
+                      "reinterpret_cast<", word, "*>(to + p.to));\n");
+    }
     const std::pair<const char*, std::string> words[] = {
-        {"TABLE_OF_WIDTHS", text("kernels_", module + 1)},
+        {"WIDTH_OF_PANEL",
+         module ? text("p.width > 0 ? p.width\n                              : kernels_",
+                       *module + 1, "().panel_width(p.is_left, p.element_bytes, count - begin)")
+                : "p.width"},
+        {"PACKS", packs},
         {"LIST", lists_},
         {"TABLE", table_},
         {"BYTES", text(bytes_)}};
@@ -128,11 +133,10 @@ bool reads_panels(const c_family::Module& module) {
                        [](const c_family::PrintedKernel& kernel) { return kernel.reads_panels; });
 }
 
-size_t module_that_reads_panels(const Project& project) {
+std::optional<size_t> module_that_reads_panels(const Project& project) {
     for (size_t m = 0; m < project.modules.modules.size(); ++m)
         if (reads_panels(project.modules.modules[m])) return m;
-    internal_check(false, "export: operands are packed, but nothing reads them");
-    return 0;
+    return std::nullopt;
 }
 
 }  // namespace composit::cpp_project

@@ -7,6 +7,7 @@
 #include "composit/ir/kernel/kernel.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,12 +38,14 @@ class PackedWeights {
     // Where what `pack` makes of the constant at `from`, of so many bytes, lies among all.
     int64_t place(const ir::kernel::Pack& pack, int64_t from, int64_t bytes);
     bool is_empty() const { return places_.empty(); }
-    // The function packed_weights(), which asks that module's kernels for the width of panels.
-    std::string text_of(size_t module) const;
+    // The function packed_weights(), which asks that module's kernels, if any, for the width of
+    // panels.
+    std::string text_of(std::optional<size_t> module) const;
 
   private:
     std::string lists_, table_;
     int64_t bytes_ = 0;
+    std::set<int64_t> sizes_;  // of elements
     std::map<std::string, int64_t> places_;
 };
 
@@ -124,7 +127,7 @@ std::vector<std::string> call_of_procedure(Project& project, const ir::kernel::F
 
 // Whether products of the module read packed operands; the first module of which that is so.
 bool reads_panels(const c_family::Module& module);
-size_t module_that_reads_panels(const Project& project);
+std::optional<size_t> module_that_reads_panels(const Project& project);
 
 // "c++ -O2 -std=c++17 digits.cpp main.cpp -o digits"
 std::string compile_command(const Project& project);

@@ -210,6 +210,7 @@ PrintedKernel print_kernel(Language language, const Kernel& kernel, const Progra
             using Kind = std::remove_cvref_t<decltype(body)>;
             if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
                           !std::is_same_v<Kind, ir::kernel::Pack> &&
+                          !std::is_same_v<Kind, ir::kernel::DecodedContract> &&
                           !std::is_same_v<Kind, ir::kernel::Repeat> &&
                           !std::is_same_v<Kind, ir::kernel::Foreign>)
                 made = print_body(Printing{language, kernel, program, scope}, body);

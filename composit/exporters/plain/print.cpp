@@ -204,6 +204,7 @@ std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::P
         return {};
     }
     if (std::holds_alternative<ir::kernel::Fused>(kernel.body) ||
+        std::holds_alternative<ir::kernel::DecodedContract>(kernel.body) ||
         std::holds_alternative<ir::kernel::Pack>(kernel.body))
         return "it only changes the order of work";
     if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body))

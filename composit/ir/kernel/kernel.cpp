@@ -113,6 +113,7 @@ void Fingerprint::add(const Kernel& kernel) {
         },
         [&](const Pack& p) {
             all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to, uint64_t{p.is_of_constant});
+            add(static_cast<uint64_t>(p.panel_width));
         },
         [&](const Fused& f) {
             add(f.pieces);
@@ -133,6 +134,10 @@ void Fingerprint::add(const Kernel& kernel) {
             for (const auto& operands : {f.inputs, f.outputs})
                 for (const Foreign::Operand& operand : operands)
                     all(operand.access, operand.extents, uint64_t{operand.is_real_part});
+        },
+        [&](const DecodedContract& c) {
+            all(c.rows, c.columns, c.depth, static_cast<uint64_t>(c.last_columns));
+            all(uint64_t{c.is_packed}, c.left, c.inputs, std::vector{c.value}, c.output);
         },
     };
     std::visit(feed, kernel.body);
@@ -169,7 +174,7 @@ std::string_view name(BufferKind kind) {
 std::string_view kind_name(const Kernel& kernel) {
     static constexpr std::string_view names[] = {
         "Map",  "Reduce", "Scan", "Contract", "Gather", "Scatter", "Fold",
-        "Sort", "Search", "Pack", "Fused",    "Repeat", "Foreign"};
+        "Sort", "Search", "Pack", "Fused",    "Repeat", "Foreign", "DecodedContract"};
     return names[kernel.body.index()];
 }
 
@@ -252,6 +257,10 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
             [&](const Foreign& foreign) {
                 for (const auto& input : foreign.inputs) put({input.access}, input.extents);
             },
+            [&](const DecodedContract& c) {
+                put({c.left}, concatenate({c.rows, c.depth}));
+                put(c.inputs, concatenate({c.depth, c.columns}));
+            },
         },
         kernel.body);
     return result;
@@ -284,7 +293,8 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
             [&](const Pack& p) {
                 // Tiles have up to 32 columns; the last one of rows has at most three too many.
                 const int64_t count = element_count(p.across);
-                const int64_t across = p.is_left ? count + 3 : (count + 63) / 64 * 64;
+                const int64_t width = p.panel_width > 0 ? p.panel_width : 64;
+                const int64_t across = p.is_left ? count + 3 : (count + width - 1) / width * width;
                 result.push_back({p.to, {across, element_count(p.depth)}});
             },
             [&](const Fused& fused) { put_members(result, fused, false); },
@@ -296,6 +306,9 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
             [&](const Foreign& foreign) {
                 for (const auto& output : foreign.outputs)
                     result.push_back({output.access, output.extents});
+            },
+            [&](const DecodedContract& c) {
+                result.push_back({c.output, concatenate({c.rows, c.columns})});
             },
         },
         kernel.body);
@@ -335,6 +348,7 @@ std::vector<Access*> accesses(Body& body) {
                        for (auto* operands : {&k.inputs, &k.outputs})
                            for (Foreign::Operand& operand : *operands) one(operand.access);
                    },
+                   [&](DecodedContract& k) { one(k.left), all(k.inputs), one(k.output); },
                },
                body);
     return found;
@@ -358,6 +372,7 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel) {
     if (const auto* reduce = std::get_if<Reduce>(&kernel.body)) return {reduce->value};
     if (const auto* scan = std::get_if<Scan>(&kernel.body)) return {scan->value};
     if (const auto* c = std::get_if<Contract>(&kernel.body)) return c->finish.values;
+    if (const auto* c = std::get_if<DecodedContract>(&kernel.body)) return {c->value};
     std::vector<scalar::Expr> all;
     if (const auto* fused = std::get_if<Fused>(&kernel.body))
         for (const Member& member : fused->members)
@@ -415,6 +430,9 @@ double flops(const Kernel& kernel) {
             return count * iterations(r);
         },
         [](const Foreign&) { return 0.0; },  // unknown
+        [](const DecodedContract& c) {
+            return size(c.columns) * size(c.depth) * (2 * size(c.rows) + operations_in({c.value}));
+        },
     };
     return std::visit(loops, kernel.body);
 }

@@ -126,6 +126,24 @@ struct Contract {
     Finish finish = {};
 };
 
+// output[m, n] = sum over k of left[m, k] * value(inputs[0][k, n], inputs[1][k, n], …): a
+// contraction without batch loops whose right operand is stored in another form, such as weights of
+// eight or four bits with their scales, and becomes floats where it is read. The order of work is
+// that of Contract, each factor is computed as a Map computes it. Strides: left over rows + depth,
+// inputs over depth + columns, output over rows + columns. The first loop of `columns` goes over
+// tiles, the others over the columns of one, which lie side by side in the output; of the last tile
+// only the first `last_columns` are stored. With `is_packed`, inputs that move from tile to tile are
+// copies that Pack made, filled up to whole tiles.
+struct DecodedContract {
+    Extents rows, columns, depth;
+    int64_t last_columns = 0;
+    bool is_packed = false;
+    Access left;
+    std::vector<Access> inputs;
+    scalar::Expr value;
+    Access output;
+};
+
 // Copies an operand of contractions into the order in which their inner loops read it. A constant:
 // once, when the executable is made; the copy may take the place of the original: see
 // runtime/packing.h. Anything else: where the kernel stands, before the loop that reads it again
@@ -137,6 +155,7 @@ struct Pack {
     Access from;  // strides over across + depth
     Access to;    // strides over `across`, filled up to whole register tiles of any CPU, and depth
     bool is_of_constant = true;
+    int64_t panel_width = 0;  // of a DecodedContract's inputs; 0: as the back end decides
 };
 
 // output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's
@@ -215,7 +234,7 @@ struct Repeat {
 };
 
 using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Search, Pack,
-                          Fused, Repeat, Foreign>;
+                          Fused, Repeat, Foreign, DecodedContract>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"
@@ -291,8 +310,8 @@ std::vector<Access*> accesses(Body& body);
 // Buffer numbers, each once, in order of first appearance. Of a Fused without its locals.
 std::vector<int> buffers_read(const Kernel& kernel);
 std::vector<int> buffers_written(const Kernel& kernel);
-// Scalar bodies of a kernel (values of Map and of a Contract's finish, value of Reduce and Scan),
-// for printing what they call.
+// Scalar bodies of a kernel (values of Map and of a Contract's finish, value of Reduce, Scan and
+// DecodedContract), for printing what they call.
 std::vector<scalar::Expr> bodies(const Kernel& kernel);
 // Calls `visit` for the kernel; for a Repeat for each of its kernels instead, however deep.
 void for_each_step(const Kernel& kernel, const std::function<void(const Kernel&)>& visit);

@@ -3,6 +3,8 @@
 
 #include "composit/base/error.h"
 
+#include <algorithm>
+
 namespace composit::ir::kernel {
 namespace {
 
@@ -65,6 +67,11 @@ std::vector<Loop> loops(Body& body) {
         list.put(c->depth, {0, 1}, false);
         list.put(c->columns, all_but_left, false);
     }
+    if (auto* c = std::get_if<DecodedContract>(&body)) {
+        list.put(c->rows, {0, every.back()}, true);
+        list.put(c->depth, list.all_but(1), false, false);
+        list.put(c->columns, {every.begin() + 1, every.end()}, false, false);
+    }
     if (auto* gather = std::get_if<Gather>(&body)) {
         std::vector<size_t> all_but_data(every.begin() + 1, every.end());
         list.put(gather->outer, all_but_data, false);
@@ -126,6 +133,48 @@ void reorder_loops(Body& body, Extents& extents, const std::vector<size_t>& orde
                 moved[a]->strides[static_cast<size_t>(group[i].stride_at[a])] =
                     strides[static_cast<size_t>(group[order[i]].stride_at[a])];
     }
+}
+
+std::vector<Loop> loops_that_move(Body& body, size_t access) {
+    const auto& strides = accesses(body)[access]->strides;
+    std::vector<Loop> found = loops(body);
+    const auto stride = [&](const Loop& loop) {
+        return loop.stride_at[access] < 0 ? 0
+                                          : strides[static_cast<size_t>(loop.stride_at[access])];
+    };
+    std::erase_if(found, [&](const Loop& loop) { return stride(loop) == 0 || loop.extent() == 1; });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Loop& a, const Loop& b) { return stride(a) > stride(b); });
+    return found;
+}
+
+std::optional<std::set<int64_t>> steps_through(Body& body, size_t access, int64_t count) {
+    const Access& moved = *accesses(body)[access];
+    const auto loops = loops_that_move(body, access);
+    std::set<int64_t> steps;
+    int64_t step = 1;
+    for (size_t l = loops.size(); l-- > 0;) {
+        if (moved.strides[static_cast<size_t>(loops[l].stride_at[access])] != step)
+            return std::nullopt;
+        steps.insert(step);
+        step *= loops[l].extent();
+    }
+    if (moved.offset != 0 || step != count) return std::nullopt;
+    return steps;
+}
+
+bool cut_loops_at(Body& body, size_t access, const std::set<int64_t>& steps) {
+    for (int64_t step : steps) {
+        const Access& moved = *accesses(body)[access];
+        for (const Loop& loop : loops_that_move(body, access)) {
+            const int64_t own = moved.strides[static_cast<size_t>(loop.stride_at[access])];
+            if (step <= own || step >= own * loop.extent()) continue;
+            if (step % own != 0 || loop.extent() % (step / own) != 0) return false;
+            cut_loop(body, loop, step / own);
+            break;
+        }
+    }
+    return true;
 }
 
 }  // namespace composit::ir::kernel

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace composit::ir::kernel {
@@ -41,5 +43,18 @@ void cut_loop(Body& body, const Loop& loop, int64_t inner);
 // was. They must be loops of which the body's meaning does not name the order: those of Map, kept
 // ones of Reduce.
 void reorder_loops(Body& body, Extents& extents, const std::vector<size_t>& order);
+
+// The loops that move an access (its number among accesses(body)), each of several iterations, from
+// the longest stride to the shortest.
+std::vector<Loop> loops_that_move(Body& body, size_t access);
+
+// The strides of loops that go through `count` neighbouring elements, each once; nothing if these
+// do not.
+std::optional<std::set<int64_t>> steps_through(Body& body, size_t access, int64_t count);
+
+// Cuts the loops that move an access where `steps` has strides between theirs; false if some lie
+// inside iterations. Two kernels that hand on a buffer go through it in the same loops when each
+// is cut at the steps of the other.
+bool cut_loops_at(Body& body, size_t access, const std::set<int64_t>& steps);
 
 }  // namespace composit::ir::kernel

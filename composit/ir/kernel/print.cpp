@@ -255,6 +255,16 @@ class Writer {
                     f.options.empty() ? "" : "; ", join(f.options), ")\n");
     }
 
+    std::string body(const DecodedContract& c) const {
+        const size_t m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
+        const std::vector<std::string> out = names_in({{'m', m}, {'n', n}});
+        const std::vector<std::string> right = names_in({{'k', k}, {'n', n}});
+        return text("  ", loops_text(concatenate({c.rows, c.columns}), out), ":\n    ",
+                    element(c.output, out), " = sum ", loops_text(c.depth, names_in({{'k', k}})),
+                    " of ", element(c.left, names_in({{'m', m}, {'k', k}})), " *",
+                    value_text(c.value, elements(c.inputs, right)), "\n");
+    }
+
     // "kernel exp: Map  # exp; train.py:12"
     static std::string title(const Kernel& kernel) {
         std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));

@@ -12,6 +12,7 @@ from composit.nn import (
     layers,
     losses,
     operations,
+    quantization,
     recurrent,
     resizing,
     schedules,
@@ -42,6 +43,7 @@ from composit.nn.optimize import (
     sgd,
     sgd_optimizer,
 )
+from composit.nn.quantization import *
 from composit.nn.recurrent import *
 from composit.nn.remat import remat
 from composit.nn.resizing import *
@@ -57,6 +59,7 @@ __all__ = [
     *layers.__all__,
     *losses.__all__,
     *initializers.__all__,
+    *quantization.__all__,
     *recurrent.__all__,
     *resizing.__all__,
     *schedules.__all__,

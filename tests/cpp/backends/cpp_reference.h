@@ -339,11 +339,43 @@ class Reference {
         return load({access.buffer, access.dtype, 0, {ir::element_count(depth), 1}},
                     {flat(across, i), flat(depth, k)});
     }
+    // Panels of a width that the kernel names lie as it says.
     void run_body(const ir::kernel::Pack& p) {
+        const int64_t depth = ir::element_count(p.depth), width = p.panel_width;
         each(p.across, [&](const Index& i) {
             each(p.depth, [&](const Index& k) {
-                store(p.to, {flat(p.across, i), flat(p.depth, k)}, load(p.from, join({i, k})));
+                const int64_t row = flat(p.across, i), at = flat(p.depth, k);
+                const Bits element = load(p.from, join({i, k}));
+                if (width == 0) return store(p.to, {row, at}, element);
+                const Access to{p.to.buffer, p.to.dtype, 0, {width * depth, width, 1}};
+                store(to, {row / width, at, row % width}, element);
             });
+        });
+    }
+    // Each factor is computed anew for each element.
+    void run_body(const ir::kernel::DecodedContract& c) {
+        using ir::scalar::Op;
+        const ir::scalar::Evaluator value({c.value});
+        const size_t rows = c.rows.size();
+        each(ir::kernel::concatenate({c.rows, c.columns}), [&](const Index& out) {
+            const auto middle = out.begin() + static_cast<std::ptrdiff_t>(rows);
+            const Index m(out.begin(), middle), n(middle, out.end());
+            const int64_t width = ir::element_count(c.columns) / c.columns[0];
+            const Index inside(n.begin() + 1, n.end());
+            const Extents tile(c.columns.begin() + 1, c.columns.end());
+            if (n[0] == c.columns[0] - 1 && flat(tile, inside) >= c.last_columns) return;
+            Bits total{}, sum{};
+            int64_t k = 0;
+            each(c.depth, [&](const Index& depth) {
+                if (k % 256 == 0 && k > 0)
+                    total = k == 256 ? sum : apply(Op::add, DType::float32, total, sum);
+                if (k % 256 == 0) sum = Bits{};
+                const Bits factor = value(arguments(c.inputs, join({depth, n})))[0];
+                sum = fused(DType::float32, load(c.left, join({m, depth})), factor, sum);
+                ++k;
+            });
+            EXPECT_LE(c.last_columns, width);
+            store(c.output, out, k <= 256 ? sum : apply(Op::add, DType::float32, total, sum));
         });
     }
     void run_body(const ir::kernel::Fused& f) {

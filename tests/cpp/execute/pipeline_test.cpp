@@ -84,7 +84,7 @@ std::shared_ptr<const Pipeline> shared(Pipeline pipeline) {
 
 TEST(Pipeline, ItsPassesHaveNames) {
     EXPECT_EQ(standard_pipeline().names(),
-              (Names{"inline_calls", "simplify", "lower", "merge_maps", "fuse_rows",
+              (Names{"inline_calls", "simplify", "lower", "decode_weights", "merge_maps", "fuse_rows",
                      "finish_products", "pack_constants", "plan_buffers"}));
     EXPECT_EQ(standard_pipeline()
                   .without("simplify")

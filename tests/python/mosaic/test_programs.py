@@ -194,7 +194,7 @@ def test_passes_show_the_tiles(x):
     program = mosaic.compile(*network(x), schema=TILES, target="interpreter")
     names = [one.name for one in program.passes]
     assert names == [
-        "inline_calls", "simplify", "lower", "tile", "merge_maps", "fuse_rows", "finish_products",
+        "inline_calls", "simplify", "lower", "tile", "decode_weights", "merge_maps", "fuse_rows", "finish_products",
         "pack_constants", "plan_buffers",
     ]  # fmt: skip
     tiled = program.passes[3]

@@ -1,0 +1,43 @@
+// Weights in few bits, into module composit._core.nn.
+#include "casters.h"
+#include "composit/nn/quantization.h"
+#include "location.h"
+#include "nn.h"
+
+namespace composit::python {
+
+void bind_nn_quantization(nb::module_& module) {
+    using nn::QuantizationError;
+    using nn::QuantizedWeight;
+    const nb::call_guard<Located> located;
+    nb::class_<QuantizedWeight>(module, "QuantizedWeight",
+                                "A weight, and what storing it in few bits cost.")
+        .def_ro("name", &QuantizedWeight::name)
+        .def_ro("shape", &QuantizedWeight::shape)
+        .def_ro("depth", &QuantizedWeight::depth)
+        .def_ro("columns", &QuantizedWeight::columns)
+        .def_ro("bytes_before", &QuantizedWeight::bytes_before)
+        .def_ro("bytes_after", &QuantizedWeight::bytes_after)
+        .def_ro("largest_error", &QuantizedWeight::largest_error)
+        .def_ro("relative_error", &QuantizedWeight::relative_error)
+        .def_ro("kept_because", &QuantizedWeight::kept_because);
+    nb::class_<QuantizationError>(module, "QuantizationError",
+                                  "How far a quantised model's output is from the model's.")
+        .def_ro("largest", &QuantizationError::largest)
+        .def_ro("relative", &QuantizationError::relative)
+        .def_ro("same_argmax", &QuantizationError::same_argmax);
+    nb::class_<nn::Quantizer>(module, "Quantizer")
+        .def(
+            "__init__",
+            [](nn::Quantizer* self, int64_t bits, int64_t group, int64_t least_elements) {
+                new (self) nn::Quantizer({bits, group, least_elements});
+            },
+            nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"))
+        .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), located)
+        .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), located)
+        .def_prop_ro("weights", &nn::Quantizer::weights);
+    module.def("quantization_errors", &nn::quantization_errors, located);
+    module.def("quantization_report", &nn::quantization_report);
+}
+
+}  // namespace composit::python
