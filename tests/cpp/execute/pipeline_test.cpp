@@ -84,15 +84,15 @@ std::shared_ptr<const Pipeline> shared(Pipeline pipeline) {
 
 TEST(Pipeline, ItsPassesHaveNames) {
     EXPECT_EQ(standard_pipeline().names(),
-              (Names{"inline_calls", "simplify", "lower", "decode_weights", "merge_maps", "fuse_rows",
-                     "finish_products", "pack_constants", "plan_buffers"}));
+              (Names{"inline_calls", "simplify", "lower", "decode_weights", "merge_maps",
+                     "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
     EXPECT_EQ(standard_pipeline()
                   .without("simplify")
                   .with(SchedulePass{"mine", transforms::merge_maps}, "fuse_rows")
                   .with(ProgramPass{"yours", {}})
                   .names(),
-              (Names{"inline_calls", "lower", "yours", "merge_maps", "mine", "fuse_rows",
-                     "finish_products", "pack_constants", "plan_buffers"}));
+              (Names{"inline_calls", "lower", "yours", "decode_weights", "merge_maps", "mine",
+                     "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
 }
 
 template <class E, class Action>
@@ -108,7 +108,8 @@ std::string error_of(const Action& action) {
 TEST(Pipeline, NamesThatAreNotThere) {
     const Pipeline& p = standard_pipeline();
     const std::string all =
-        "inline_calls, simplify, lower, merge_maps, fuse_rows, finish_products, pack_constants, "
+        "inline_calls, simplify, lower, decode_weights, merge_maps, fuse_rows, finish_products, "
+        "pack_constants, "
         "plan_buffers.";
     EXPECT_EQ(error_of<KeyError>([&] { return p.without("fuse"); }),
               "pipeline: 'fuse' is no pass. The passes are: " + all);
