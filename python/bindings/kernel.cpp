@@ -1,8 +1,7 @@
 // composit/ir/kernel/kernel.h: programs, for inspection and for back ends written in Python.
-#include "composit/ir/kernel/kernel.h"
-
 #include "bindings.h"
 #include "casters.h"
+#include "composit/ir/kernel/fields.h"
 
 namespace composit::python {
 namespace {
@@ -13,103 +12,48 @@ using kernel::Buffer;
 using kernel::Kernel;
 using kernel::Program;
 
-// The members of a kernel's body by name, as kernel.h calls them.
+// The members of a kernel's body by name, as fields.h says them; "finish.inputs" is one of a
+// dictionary "finish".
+struct Described {
+    nb::dict fields = {};
+
+    template <class Value>
+    void put(std::string_view name, const Value& value) {
+        const size_t dot = name.find('.');
+        nb::dict into = fields;
+        if (dot != std::string_view::npos) {
+            const nb::str outer(name.data(), dot);
+            if (!fields.contains(outer)) fields[outer] = nb::dict();
+            into = nb::cast<nb::dict>(fields[outer]);
+            name.remove_prefix(dot + 1);
+        }
+        into[nb::str(name.data(), name.size())] = value;
+    }
+    void loops(std::string_view name, const kernel::Extents& extents, kernel::LoopRole) {
+        put(name, extents);
+    }
+    void reads(std::string_view name, const auto& accesses, const auto&...) { put(name, accesses); }
+    void reads_again(std::string_view name, const auto& access, const auto&...) {
+        put(name, access);
+    }
+    void updates(std::string_view name, const auto& access, const auto&...) { put(name, access); }
+    void writes(std::string_view name, const auto& accesses, const auto&...) {
+        put(name, accesses);
+    }
+    void values(std::string_view name, const auto& values) { put(name, values); }
+    void says(std::string_view name, bool value) { put(name, nb::bool_(value)); }
+    void says(std::string_view name, kernel::Combiner combiner) {
+        put(name, std::string(kernel::name(combiner)));
+    }
+    void says(std::string_view name, const auto& value) { put(name, value); }
+};
+
 struct Fields {
-    nb::dict operator()(const kernel::Map& body) const {
-        nb::dict fields;
-        fields["extents"] = body.extents;
-        fields["inputs"] = body.inputs;
-        fields["values"] = body.values;
-        fields["outputs"] = body.outputs;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Reduce& body) const {
-        nb::dict fields;
-        fields["kept"] = body.kept;
-        fields["reduced"] = body.reduced;
-        fields["inputs"] = body.inputs;
-        fields["value"] = body.value;
-        fields["combiner"] = std::string(kernel::name(body.combiner));
-        fields["output"] = body.output;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Scan& body) const {
-        nb::dict fields;
-        fields["extents"] = body.extents;
-        fields["inputs"] = body.inputs;
-        fields["value"] = body.value;
-        fields["combiner"] = std::string(kernel::name(body.combiner));
-        fields["output"] = body.output;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Contract& body) const {
-        nb::dict fields;
-        fields["batch"] = body.batch;
-        fields["rows"] = body.rows;
-        fields["columns"] = body.columns;
-        fields["depth"] = body.depth;
-        fields["left"] = body.left;
-        fields["right"] = body.right;
-        fields["output"] = body.output;
-        fields["left_is_packed"] = nb::bool_(body.left_is_packed);
-        fields["right_is_packed"] = nb::bool_(body.right_is_packed);
-        nb::dict finish;
-        finish["inputs"] = body.finish.inputs;
-        finish["values"] = body.finish.values;
-        finish["outputs"] = body.finish.outputs;
-        fields["finish"] = finish;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Gather& body) const {
-        nb::dict fields = indexed(body);
-        fields["output"] = body.output;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Scatter& body) const {
-        nb::dict fields = indexed(body);
-        fields["update"] = body.update;
-        fields["add"] = nb::bool_(body.add);
-        return fields;
-    }
-    nb::dict operator()(const kernel::Fold& body) const {
-        nb::dict fields;
-        fields["outer"] = body.outer;
-        fields["positions"] = body.positions;
-        fields["counts"] = body.counts;
-        fields["window"] = body.window;
-        fields["steps"] = body.steps;
-        fields["dilations"] = body.dilations;
-        fields["input"] = body.input;
-        fields["output"] = body.output;
-        return fields;
-    }
-    nb::dict operator()(const kernel::Sort& body) const {
-        nb::dict fields;
-        fields["extents"] = body.extents;
-        fields["input"] = body.input;
-        fields["output"] = body.output;
-        fields["spare"] = body.spare;
-        fields["gives_values"] = nb::bool_(body.gives_values);
-        return fields;
-    }
-    nb::dict operator()(const kernel::Search& body) const {
-        nb::dict fields;
-        fields["extents"] = body.extents;
-        fields["row"] = body.row;
-        fields["sorted"] = body.sorted;
-        fields["values"] = body.values;
-        fields["output"] = body.output;
-        fields["is_right"] = nb::bool_(body.is_right);
-        return fields;
-    }
-    nb::dict operator()(const kernel::Pack& body) const {
-        nb::dict fields;
-        fields["across"] = body.across;
-        fields["depth"] = body.depth;
-        fields["is_left"] = nb::bool_(body.is_left);
-        fields["from"] = body.from;
-        fields["to"] = body.to;
-        return fields;
+    template <kernel::IsDescribed Body>
+    nb::dict operator()(const Body& body) const {
+        Described described;
+        kernel::describe(body, described);
+        return described.fields;
     }
     nb::dict operator()(const kernel::Fused& body) const {
         std::vector<Kernel> members;
@@ -146,36 +90,10 @@ struct Fields {
         fields["outputs"] = accesses(body.outputs);
         return fields;
     }
-    nb::dict operator()(const kernel::DecodedContract& body) const {
-        nb::dict fields;
-        fields["rows"] = body.rows;
-        fields["columns"] = body.columns;
-        fields["depth"] = body.depth;
-        fields["last_columns"] = body.last_columns;
-        fields["is_packed"] = nb::bool_(body.is_packed);
-        fields["left"] = body.left;
-        fields["inputs"] = body.inputs;
-        fields["value"] = body.value;
-        fields["output"] = body.output;
-        return fields;
-    }
-
-  private:
-    template <class Body>
-    static nb::dict indexed(const Body& body) {
-        nb::dict fields;
-        fields["outer"] = body.outer;
-        fields["inner"] = body.inner;
-        fields["data"] = body.data;
-        fields["indices"] = body.indices;
-        fields["axis_strides"] = body.axis_strides;
-        fields["axis_lengths"] = body.axis_lengths;
-        fields["axis_numbers"] = body.axis_numbers;
-        return fields;
-    }
 };
 
 void bind_parts(nb::module_& module) {
+    module.def("kernel_kinds", &kernel::kinds_table, "All kinds of kernels with their fields.");
     nb::class_<Access>(module, "Access", "Where the elements of a loop nest lie in a buffer.")
         .def_ro("buffer", &Access::buffer)
         .def_ro("dtype", &Access::dtype)

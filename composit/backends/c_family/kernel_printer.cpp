@@ -125,12 +125,7 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     } else {
         std::visit(
             [&](const auto& body) {
-                using Kind = std::remove_cvref_t<decltype(body)>;
-                if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
-                              !std::is_same_v<Kind, ir::kernel::Contract> &&
-                              !std::is_same_v<Kind, ir::kernel::Repeat> &&
-                              !std::is_same_v<Kind, ir::kernel::Foreign>)
-                    print_body(writer, body);
+                if constexpr (requires { print_body(writer, body); }) print_body(writer, body);
             },
             kernel.body);
     }

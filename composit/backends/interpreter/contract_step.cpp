@@ -196,11 +196,6 @@ StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet&
     return std::make_unique<PackStep>(pack, *kernel);
 }
 
-StepRef make_step(const ir::kernel::DecodedContract&, const Program&, const KernelSet&) {
-    fail<NotSupported>("interpreter: DecodedContract kernels are not run. Leave the pass ",
-                       "decode_weights out of the pipeline.");
-}
-
 StepRef make_step(const ir::kernel::Contract& contract, const Program& program,
                   const KernelSet& set) {
     auto sums = std::make_unique<ContractStep>(contract, set);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/interpreter/chunk.h"
+#include "composit/base/error.h"
 #include "composit/runtime/backend.h"
 
 #include <algorithm>
@@ -54,11 +55,14 @@ StepRef make_step(const ir::kernel::Sort& sort, const Program& program, const Ke
 StepRef make_step(const ir::kernel::Search& search, const Program& program, const KernelSet& set);
 // Null: nothing to do.
 StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
-// Always throws: a Map and a Contract are the interpreter's way to say the same.
-StepRef make_step(const ir::kernel::DecodedContract& contract, const Program& program,
-                  const KernelSet& set);
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Foreign& foreign, const Program& program, const KernelSet& set);
+// Of any other kind, of which other kernels say the same.
+template <class Kind>
+StepRef make_step(const Kind& body, const Program&, const KernelSet&) {
+    fail<NotSupported>("interpreter: ", ir::kernel::kind_name({"", "", {}, body}),
+                       " kernels are not run. Leave the pass that makes them out of the pipeline.");
+}
 
 }  // namespace composit::interpreter

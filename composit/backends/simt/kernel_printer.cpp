@@ -28,10 +28,10 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
     return join(from) + (from.empty() ? "-> " : " -> ") + join(to);
 }
 
+// Whether there is a printer of that kind.
 template <class Kind>
 constexpr bool is_printed =
-    !std::is_same_v<Kind, ir::kernel::Pack> && !std::is_same_v<Kind, ir::kernel::Repeat> &&
-    !std::is_same_v<Kind, ir::kernel::DecodedContract>;
+    requires(KernelText& text, const Kind& kind) { print_body(text, kind); };
 
 }  // namespace
 

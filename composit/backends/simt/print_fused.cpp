@@ -248,13 +248,7 @@ void print_body(KernelText& kernel, const Fused& fused) {
         kernel.name = member.name;
         std::visit(
             [&](const auto& body) {
-                using Kind = std::remove_cvref_t<decltype(body)>;
-                if constexpr (!std::is_same_v<Kind, ir::kernel::Pack> &&
-                              !std::is_same_v<Kind, ir::kernel::DecodedContract> &&
-                              !std::is_same_v<Kind, Fused> &&
-                              !std::is_same_v<Kind, ir::kernel::Repeat> &&
-                              !std::is_same_v<Kind, ir::kernel::Foreign>)
-                    print_body(kernel, body);
+                if constexpr (requires { print_body(kernel, body); }) print_body(kernel, body);
             },
             member.body);
     }

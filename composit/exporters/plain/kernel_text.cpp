@@ -207,13 +207,9 @@ PrintedKernel print_kernel(Language language, const Kernel& kernel, const Progra
     MaybeText made;
     std::visit(
         [&](const auto& body) {
-            using Kind = std::remove_cvref_t<decltype(body)>;
-            if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
-                          !std::is_same_v<Kind, ir::kernel::Pack> &&
-                          !std::is_same_v<Kind, ir::kernel::DecodedContract> &&
-                          !std::is_same_v<Kind, ir::kernel::Repeat> &&
-                          !std::is_same_v<Kind, ir::kernel::Foreign>)
-                made = print_body(Printing{language, kernel, program, scope}, body);
+            const Printing printing{language, kernel, program, scope};
+            if constexpr (requires { print_body(printing, body); })
+                made = print_body(printing, body);
         },
         kernel.body);
     return made ? made->finish() : PrintedKernel{};

@@ -7,6 +7,7 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/base/whole_file.h"
+#include "composit/exporters/plain/kernel_text.h"
 #include "composit/exporters/plain/language.h"
 #include "composit/exporters/plain/plain.h"
 #include "composit/exporters/plain/program_text.h"
@@ -203,12 +204,14 @@ std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::P
             if (auto reason = unprintable(each, program)) return reason;
         return {};
     }
-    if (std::holds_alternative<ir::kernel::Fused>(kernel.body) ||
-        std::holds_alternative<ir::kernel::DecodedContract>(kernel.body) ||
-        std::holds_alternative<ir::kernel::Pack>(kernel.body))
-        return "it only changes the order of work";
     if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body))
         return text("it calls the function ", foreign->function, " of a library");
+    const bool is_printed = std::visit(
+        [](const auto& body) {
+            return requires(const Printing& printing) { print_body(printing, body); };
+        },
+        kernel.body);
+    if (!is_printed) return "it only changes the order of work";
     return c_family::unprintable(kernel);
 }
 

@@ -132,8 +132,8 @@ struct Contract {
 // that of Contract, each factor is computed as a Map computes it. Strides: left over rows + depth,
 // inputs over depth + columns, output over rows + columns. The first loop of `columns` goes over
 // tiles, the others over the columns of one, which lie side by side in the output; of the last tile
-// only the first `last_columns` are stored. With `is_packed`, inputs that move from tile to tile are
-// copies that Pack made, filled up to whole tiles.
+// only the first `last_columns` are stored. With `is_packed`, inputs that move from tile to tile
+// are copies that Pack made, filled up to whole tiles.
 struct DecodedContract {
     Extents rows, columns, depth;
     int64_t last_columns = 0;

@@ -2,37 +2,57 @@
 #include "composit/ir/kernel/loops.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/kernel/fields.h"
 
 #include <algorithm>
 
 namespace composit::ir::kernel {
 namespace {
 
-// Lists loops group by group. Each access of the body remembers how many strides of it have been
-// given away.
-class Listing {
+// Lists loops as they are described, then what they move.
+class Listing : public NoFields {
   public:
-    explicit Listing(Body& body) : next_(accesses(body).size(), 0) {}
+    explicit Listing(Body& body) : accesses_(accesses(body)) {}
 
-    // Loops over `extents` that move the accesses of those numbers, each by its next strides.
-    void put(Extents& extents, const std::vector<size_t>& moved, bool is_outer,
-             bool can_be_cut = true) {
+    void loops(std::string_view, Extents& extents, LoopRole role) {
         for (size_t d = 0; d < extents.size(); ++d) {
-            Loop loop{&extents, d, std::vector<int>(next_.size(), -1), is_outer, can_be_cut};
-            for (size_t a : moved) loop.stride_at[a] = next_[a]++;
-            found_.push_back(std::move(loop));
+            const bool is_last = role == LoopRole::outer_but_last && d + 1 == extents.size();
+            const bool is_outer =
+                role == LoopRole::outer || (role == LoopRole::outer_but_last && !is_last);
+            found_.push_back({&extents, d, std::vector<int>(accesses_.size(), -1), is_outer,
+                              role != LoopRole::fixed && !is_last});
         }
     }
-    std::vector<size_t> all_but(size_t last = 0) const {
-        std::vector<size_t> numbers;
-        for (size_t a = 0; a + last < next_.size(); ++a) numbers.push_back(a);
-        return numbers;
+    void reads(std::string_view, auto& accesses, const auto&... along) {
+        move(accesses, {&along...});
+    }
+    void writes(std::string_view, auto& accesses, const auto&... along) {
+        move(accesses, {&along...});
+    }
+    void reads_again(std::string_view, Access& access, const Extents&, const auto&... along) {
+        move(access, {&along...});
+    }
+    void updates(std::string_view, Access& access, const Extents&, const auto&... along) {
+        move(access, {&along...});
     }
     std::vector<Loop> take() { return std::move(found_); }
-    Loop& last() { return found_.back(); }
 
   private:
-    std::vector<int> next_;
+    using Along = std::vector<const Extents*>;
+
+    void move(std::vector<Access>& accesses, const Along& along) {
+        for (Access& access : accesses) move(access, along);
+    }
+    void move(const Access& access, const Along& along) {
+        const auto number = static_cast<size_t>(
+            std::find(accesses_.begin(), accesses_.end(), &access) - accesses_.begin());
+        int next = 0;
+        for (const Extents* extents : along)
+            for (Loop& loop : found_)
+                if (loop.extents == extents) loop.stride_at[number] = next++;
+    }
+
+    std::vector<Access*> accesses_;
     std::vector<Loop> found_;
 };
 
@@ -40,56 +60,15 @@ class Listing {
 
 std::vector<Loop> loops(Body& body) {
     Listing list(body);
-    const auto every = list.all_but();
-    if (auto* map = std::get_if<Map>(&body)) list.put(map->extents, every, true);
-    if (auto* reduce = std::get_if<Reduce>(&body)) {
-        list.put(reduce->kept, every, true);
-        list.put(reduce->reduced, list.all_but(1), false);
-    }
-    if (auto* scan = std::get_if<Scan>(&body)) {
-        list.put(scan->extents, every, true);
-        list.last().is_outer = list.last().can_be_cut = false;
-    }
-    if (auto* sort = std::get_if<Sort>(&body)) {
-        list.put(sort->extents, every, true);
-        list.last().is_outer = list.last().can_be_cut = false;
-    }
-    if (auto* search = std::get_if<Search>(&body)) {
-        list.put(search->extents, every, true);
-        list.put(search->row, {0}, false, false);
-    }
-    if (auto* c = std::get_if<Contract>(&body)) {
-        const std::vector<size_t> all_but_left(every.begin() + 1, every.end());
-        std::vector<size_t> all_but_right = every;
-        all_but_right.erase(all_but_right.begin() + 1);
-        list.put(c->batch, every, true);
-        list.put(c->rows, all_but_right, true);
-        list.put(c->depth, {0, 1}, false);
-        list.put(c->columns, all_but_left, false);
-    }
-    if (auto* c = std::get_if<DecodedContract>(&body)) {
-        list.put(c->rows, {0, every.back()}, true);
-        list.put(c->depth, list.all_but(1), false, false);
-        list.put(c->columns, {every.begin() + 1, every.end()}, false, false);
-    }
-    if (auto* gather = std::get_if<Gather>(&body)) {
-        std::vector<size_t> all_but_data(every.begin() + 1, every.end());
-        list.put(gather->outer, all_but_data, false);
-        list.put(gather->inner, {0, every.back()}, false);
-    }
-    if (auto* scatter = std::get_if<Scatter>(&body)) {
-        list.put(scatter->outer, list.all_but(1), false);
-        list.put(scatter->inner, {0, every.back()}, false);
-    }
-    if (auto* fold = std::get_if<Fold>(&body)) {
-        list.put(fold->outer, every, true);
-        list.put(fold->positions, {1}, false, false);
-        list.put(fold->counts, {0}, false, false);
-        list.put(fold->window, {0}, false, false);
-    }
-    internal_check(!std::holds_alternative<Pack>(body) && !std::holds_alternative<Fused>(body) &&
-                       !std::holds_alternative<Repeat>(body),
-                   "loops: a schedule has members, not loops of its own");
+    std::visit(
+        [&](auto& kind) {
+            using Kind = std::remove_reference_t<decltype(kind)>;
+            internal_check(!std::is_same_v<Kind, Pack> && !std::is_same_v<Kind, Fused> &&
+                               !std::is_same_v<Kind, Repeat>,
+                           "loops: a schedule has members, not loops of its own");
+            if constexpr (IsDescribed<Kind>) describe(kind, list);
+        },
+        body);
     return list.take();
 }
 

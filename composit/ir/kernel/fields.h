@@ -1,0 +1,187 @@
+// The fields of each kind of kernel, said once. What reads them, writes them, loops over them,
+// hashes them, shows them in Python and lists them in the docs follows from here.
+//
+// describe(kernel, visitor) calls, in this order and with each field's name:
+//
+//   loops(name, extents, role)            then, of the loops that it moves along, outermost first:
+//   reads(name, access, loops…)           an Access or several of them
+//   reads_again(name, access, times, loops…)   the whole of the loops so often
+//   updates(name, access, times, loops…)  read and written
+//   writes(name, access, loops…)
+//   values(name, expressions)             scalar bodies over what is read; or one
+//   says(name, value)                     anything else that decides what is computed
+//
+// Fused, Repeat and Foreign hold kernels, or operands of a library, and are not described.
+#pragma once
+
+#include "composit/ir/kernel/kernel.h"
+
+#include <concepts>
+#include <type_traits>
+
+namespace composit::ir::kernel {
+
+// outer: each index has a part of the output of its own. inner: not so. Both may be cut into a loop
+// of loops, in the same order. fixed: neither. outer_but_last: outer loops and a fixed one.
+enum class LoopRole : uint8_t { outer, inner, fixed, outer_but_last };
+
+template <class Given, class Kind>
+concept Is = std::same_as<std::remove_const_t<Given>, Kind>;
+
+template <Is<Map> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("extents", k.extents, LoopRole::outer);
+    v.reads("inputs", k.inputs, k.extents);
+    v.values("values", k.values);
+    v.writes("outputs", k.outputs, k.extents);
+}
+
+template <Is<Reduce> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("kept", k.kept, LoopRole::outer);
+    v.loops("reduced", k.reduced, LoopRole::inner);
+    v.reads("inputs", k.inputs, k.kept, k.reduced);
+    v.values("value", k.value);
+    v.says("combiner", k.combiner);
+    v.writes("output", k.output, k.kept);
+}
+
+template <Is<Scan> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("extents", k.extents, LoopRole::outer_but_last);
+    v.reads("inputs", k.inputs, k.extents);
+    v.values("value", k.value);
+    v.says("combiner", k.combiner);
+    v.writes("output", k.output, k.extents);
+}
+
+template <Is<Contract> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("batch", k.batch, LoopRole::outer);
+    v.loops("rows", k.rows, LoopRole::outer);
+    v.loops("depth", k.depth, LoopRole::inner);
+    v.loops("columns", k.columns, LoopRole::inner);
+    v.reads("left", k.left, k.batch, k.rows, k.depth);
+    v.reads("right", k.right, k.batch, k.depth, k.columns);
+    v.reads("finish.inputs", k.finish.inputs, k.batch, k.rows, k.columns);
+    v.values("finish.values", k.finish.values);
+    v.says("left_is_packed", k.left_is_packed);
+    v.says("right_is_packed", k.right_is_packed);
+    v.writes("output", k.output, k.batch, k.rows, k.columns);
+    v.writes("finish.outputs", k.finish.outputs, k.batch, k.rows, k.columns);
+}
+
+template <Is<Gather> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("outer", k.outer, LoopRole::inner);
+    v.loops("inner", k.inner, LoopRole::inner);
+    v.reads_again("data", k.data, k.outer, k.inner);
+    v.reads("indices", k.indices, k.outer);
+    v.says("axis_strides", k.axis_strides);
+    v.says("axis_lengths", k.axis_lengths);
+    v.says("axis_numbers", k.axis_numbers);
+    v.writes("output", k.output, k.outer, k.inner);
+}
+
+template <Is<Scatter> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("outer", k.outer, LoopRole::inner);
+    v.loops("inner", k.inner, LoopRole::inner);
+    v.reads("update", k.update, k.outer, k.inner);
+    v.reads("indices", k.indices, k.outer);
+    v.says("axis_strides", k.axis_strides);
+    v.says("axis_lengths", k.axis_lengths);
+    v.says("axis_numbers", k.axis_numbers);
+    v.says("add", k.add);
+    v.updates("data", k.data, k.outer, k.inner);
+}
+
+template <Is<Fold> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("outer", k.outer, LoopRole::outer);
+    v.loops("positions", k.positions, LoopRole::fixed);
+    v.loops("counts", k.counts, LoopRole::fixed);
+    v.loops("window", k.window, LoopRole::fixed);
+    v.says("steps", k.steps);
+    v.says("dilations", k.dilations);
+    v.reads("input", k.input, k.outer, k.counts, k.window);
+    v.writes("output", k.output, k.outer, k.positions);
+}
+
+template <Is<Sort> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("extents", k.extents, LoopRole::outer_but_last);
+    v.reads("input", k.input, k.extents);
+    v.says("gives_values", k.gives_values);
+    v.writes("output", k.output, k.extents);
+    v.writes("spare", k.spare, k.extents);
+}
+
+template <Is<Search> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("extents", k.extents, LoopRole::outer);
+    v.loops("row", k.row, LoopRole::fixed);
+    v.reads("sorted", k.sorted, k.extents, k.row);
+    v.reads("values", k.values, k.extents);
+    v.says("is_right", k.is_right);
+    v.writes("output", k.output, k.extents);
+}
+
+// The panels that a Pack writes, and their depth: tiles of a right operand have up to 32 columns,
+// the last one of rows has at most three too many.
+inline Extents panels_of(const Pack& pack) {
+    const int64_t count = element_count(pack.across);
+    const int64_t width = pack.panel_width > 0 ? pack.panel_width : 64;
+    return {pack.is_left ? count + 3 : (count + width - 1) / width * width,
+            element_count(pack.depth)};
+}
+
+template <Is<Pack> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("across", k.across, LoopRole::fixed);
+    v.loops("depth", k.depth, LoopRole::fixed);
+    v.says("is_left", k.is_left);
+    v.says("is_of_constant", k.is_of_constant);
+    v.says("panel_width", k.panel_width);
+    v.reads("from", k.from, k.across, k.depth);
+    v.writes("to", k.to, panels_of(k));
+}
+
+template <Is<DecodedContract> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("rows", k.rows, LoopRole::outer);
+    v.loops("depth", k.depth, LoopRole::fixed);
+    v.loops("columns", k.columns, LoopRole::fixed);
+    v.says("last_columns", k.last_columns);
+    v.says("is_packed", k.is_packed);
+    v.reads("left", k.left, k.rows, k.depth);
+    v.reads("inputs", k.inputs, k.depth, k.columns);
+    v.values("value", k.value);
+    v.writes("output", k.output, k.rows, k.columns);
+}
+
+// Accepts what describe says and ignores it: a visitor of some fields derives from it.
+struct NoFields {
+    template <class... Rest>
+    void loops(const Rest&...) {}
+    template <class... Rest>
+    void reads(const Rest&...) {}
+    template <class... Rest>
+    void writes(const Rest&...) {}
+    template <class... Rest>
+    void values(const Rest&...) {}
+    template <class... Rest>
+    void says(const Rest&...) {}
+    template <class... Rest>
+    void reads_again(const Rest&...) {}
+    template <class... Rest>
+    void updates(const Rest&...) {}
+};
+
+template <class Kind>
+concept IsDescribed = requires(Kind& kind, NoFields& visitor) { describe(kind, visitor); };
+
+// All kinds with their fields, in Markdown.
+std::string kinds_table();
+
+}  // namespace composit::ir::kernel
