@@ -20,4 +20,4 @@ def translate(
 
     `as_kernel(function)` is the kernel of another function that is called."""
     made, value = _core.knossos.translate(source, dtype, Outside(as_kernel), known)
-    return made, Leaf.of(value)
+    return made, _core.knossos.structure_of(value)
