@@ -7,12 +7,11 @@ from typing import Any
 from composit._core import type_error
 
 
-def described(array: Any) -> str:
-    """An array in a message, however large."""
-    if array.ndim:
-        return f"{array.dtype}{list(array.shape)}"
-    text = repr(array)
-    return text if len(text) <= 40 else text[:39] + "…"
+def described(value: Any, shape: Any) -> str:
+    """A value in a message, however large; of an array with dimensions its dtype and shape."""
+    if shape:
+        return f"{value.dtype}{list(shape)}"
+    return repr(value) if len(repr(value)) <= 40 else repr(value)[:39] + "…"
 
 
 def refuse_masked(value: Any, what: str) -> None:
@@ -29,6 +28,6 @@ def refuse_masked(value: Any, what: str) -> None:
             waiting += one.values()
         elif isinstance(one, np.ma.MaskedArray):
             raise type_error(
-                f"{what} is given a masked array, {described(one)}, whose mask would be lost. "
-                "An array without one is required: x.filled(…) or x.compressed()."
+                f"{what} is given a masked array, {described(one, one.shape)}, whose mask would be "
+                "lost. An array without one is required: x.filled(…) or x.compressed()."
             )

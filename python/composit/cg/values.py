@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
+from composit import _masked
 from composit._core import LazyTensor, type_error, with_location
 from composit._masked import refuse_masked
 
 
 def described(value: Any) -> str:
     """A value in a message, however large."""
-    shape = getattr(value, "shape", None) if is_array(value) else None
-    if shape is not None and len(shape):
-        return f"{value.dtype}{list(shape)}"
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return _masked.described(value, getattr(value, "shape", ()) if is_array(value) else ())
 
 
 def is_array(value: Any) -> bool:
