@@ -74,6 +74,45 @@ nb::list cores_to_export(nb::handle path, nb::handle name, nb::handle functions,
     return cores;
 }
 
+using Functions = std::vector<const execute::Compiled*>;
+
+std::vector<plain::PlainFunction> plain_functions(const Functions& functions) {
+    std::vector<plain::PlainFunction> given;
+    for (const execute::Compiled* function : functions) {
+        std::vector<ir::TensorType> inputs;
+        for (const Tensor& input : function->inputs()) inputs.push_back(input.type());
+        given.push_back(plain::with_recorded_call(
+            function->program_for(plain::target_of_plain_text(), plain::unprintable), inputs,
+            [&](const std::vector<ir::Array>& arguments) { return (*function)(arguments); }));
+    }
+    return given;
+}
+
+std::vector<std::string> export_cores(const Functions& functions, const std::string& folder,
+                                      const std::string& name, nb::handle style,
+                                      nb::handle language, nb::handle workspace, nb::handle strict,
+                                      const std::string& main_text, const TextTables& texts) {
+    const auto is = [](nb::handle value, const char* word) {
+        return PyUnicode_Check(value.ptr()) && nb::str(value).equal(nb::str(word));
+    };
+    const bool has_workspace = PyObject_IsTrue(workspace.ptr()) == 1;
+    const bool is_strict = PyObject_IsTrue(strict.ptr()) == 1;
+    if (is(style, "plain") && main_text.empty())
+        return plain::export_plain(plain_functions(functions), folder,
+                                   {name, plain::language_of(nb::cast<std::string>(language)),
+                                    has_workspace, is_strict, text_tables(texts)});
+    user_check(is(style, "fast") && is(language, "cpp") && !has_workspace && !is_strict,
+               "export: style=", Shown{style}, " with language=", Shown{language},
+               ", workspace=", Shown{workspace}, is_strict ? ", strict=True" : "",
+               main_text.empty() ? "" : " and a main_text",
+               " does not exist. style='fast' (C++), or style='plain' ('cpp' or 'c') without "
+               "main_text, is required.");
+    std::vector<ir::kernel::Program> programs;
+    for (const execute::Compiled* function : functions) programs.push_back(function->program());
+    return cpp_project::export_cpp_project(
+        programs, folder, {.name = name, .main_text = main_text, .texts = text_tables(texts)});
+}
+
 }  // namespace
 
 void bind_export(nb::module_& module) {
@@ -85,39 +124,11 @@ void bind_export(nb::module_& module) {
     module.def("cores_to_export", cores_to_export, "path"_a.none(), "name"_a.none(),
                "functions"_a.none(), "kind"_a,
                "The functions' programs. TypeError for what export cannot take.");
-    module.def(
-        "export_cpp_project",
-        [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
-           const std::string& name, const std::string& main_text, const TextTables& texts) {
-            std::vector<ir::kernel::Program> programs;
-            for (const execute::Compiled* function : functions)
-                programs.push_back(function->program());
-            return cpp_project::export_cpp_project(
-                programs, folder,
-                {.name = name, .main_text = main_text, .texts = text_tables(texts)});
-        },
-        "functions"_a, "folder"_a, "name"_a, "main_text"_a = "", "texts"_a = TextTables());
-    module.def(
-        "export_plain",
-        [](const std::vector<const execute::Compiled*>& functions, const std::string& folder,
-           const std::string& name, const std::string& language, bool workspace, bool strict,
-           const TextTables& texts) {
-            std::vector<plain::PlainFunction> given;
-            for (const execute::Compiled* function : functions) {
-                std::vector<ir::TensorType> inputs;
-                for (const Tensor& input : function->inputs()) inputs.push_back(input.type());
-                given.push_back(plain::with_recorded_call(
-                    function->program_for(plain::target_of_plain_text(), plain::unprintable),
-                    inputs, [&](const std::vector<ir::Array>& arguments) {
-                        return (*function)(arguments);
-                    }));
-            }
-            return plain::export_plain(
-                given, folder,
-                {name, plain::language_of(language), workspace, strict, text_tables(texts)});
-        },
-        "functions"_a, "folder"_a, "name"_a, "language"_a, "workspace"_a, "strict"_a,
-        "texts"_a = TextTables(), nb::call_guard<Located>());
+    module.def("export_cores", export_cores, "functions"_a, "folder"_a, "name"_a, "style"_a,
+               "language"_a, "workspace"_a, "strict"_a, "main_text"_a = "",
+               "texts"_a = TextTables(), nb::call_guard<Located>(),
+               "Writes compiled functions in one of the two styles; ValueError for what does not "
+               "go together.");
     // The checksum of exported weights, and its text in C++, for main.cpp that checks its own.
     module.def("xxh64", [](const nb::bytes& content) {
         return cpp_project::checksum_of({content.c_str(), content.size()});

@@ -51,6 +51,7 @@ NB_MODULE(_core, module) {
     bind_transforms(module);
     bind_pipeline(module);
     bind_execute(module);
+    bind_run_options(module);
     bind_calls(module);
     bind_calls_at_once(module);
     nb::module_ structures = module.def_submodule(
