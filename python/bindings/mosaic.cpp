@@ -38,7 +38,7 @@ TileView tile_view(nb::handle levels) {
         if (nb::isinstance<TileLevel>(each))
             view.push_back(nb::cast<TileLevel>(each));
         else if (PyLong_Check(each.ptr()))
-            tile.push_back(nb::cast<int64_t>(each));
+            tile.push_back(integer_from(each));
         else
             refuse();
     }

@@ -14,7 +14,6 @@ from composit._core import (
     LazyTensor,
     devices,
     type_error,
-    value_error,
     with_location,
 )
 from composit.evaluation import as_tensor, check_function, options
@@ -216,7 +215,9 @@ class CompiledFunction:
         with self._lock:
             self._made += 1
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
-        donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
+        donated = _core.donated_arrays(
+            self._name, self._donate, rebuild(list(range(len(arrays)))), is_array
+        )
         place = _core.device_of_call(self._name, arrays, self._device)
         run_options = self._options.on(place) if isinstance(place, str) else self._options
         core = _core.compile_function(
@@ -247,19 +248,6 @@ class CompiledFunction:
             else:
                 names += names_of(value, "" if parameter is None else parameter.name)
         return names
-
-    def _donated(self, numbered: tuple[Any, ...], is_array: list[bool]) -> list[int]:
-        """The numbers, among the arrays, of those in donated arguments."""
-        found: list[int] = []
-        for place in self._donate:
-            if place >= len(numbered):
-                raise value_error(
-                    f"{self._name}: argument {place} is donated, but {len(numbered)} are "
-                    "given. Places of arguments are required."
-                )
-            leaves, _ = flatten((numbered[place],))
-            found += [sum(is_array[:leaf]) for leaf in leaves if is_array[leaf]]
-        return found
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         if named:
@@ -347,13 +335,11 @@ class CompiledFunction:
         specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
         `workspace`: its memory is an argument; `strict`: for checkers of rules such as MISRA's.
         `texts`: tables of texts that the header has too."""
-        chosen = [self.specialise(*examples) for examples in signatures]
-        chosen = chosen or [self._latest_for("export")]
-        cores = [one.core for one in chosen]
-        tables = [(name, [*each]) for name, each in (texts or {}).items()]
+        cores = [self.specialise(*examples).core for examples in signatures]
         return _core.export_cores(
-            cores, os.fspath(path), self._name, style, language, workspace, strict, "", tables
-        )
+            cores or [self._latest_for("export").core], os.fspath(path), self._name, style,
+            language, workspace, strict, "", texts,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"

@@ -44,9 +44,9 @@ class Outcome:
 
 # ----- cases
 # values(dtype, shape, seed): ordinary values and special ones of a dtype.
-values: Callable[..., np.ndarray] = _core.reports.judged_values
-_finite: Callable[..., np.ndarray] = _core.reports.finite_values
-_operand_dtype: Callable[..., Any] = _core.reports.judged_operand
+values: Any = _core.reports.judged_values
+_finite: Any = _core.reports.finite_values
+_operand_dtype: Any = _core.reports.judged_operand
 # same_bits(a, b): equal bytes; any NaN equals any NaN.
 same_bits: Callable[[np.ndarray, np.ndarray], bool] = _core.reports.same_bits
 

@@ -45,7 +45,6 @@ def export(
     written.
     """
     cores = _core.cores_to_export(path, name, functions, CompiledFunction)
-    tables = [(table, [*each]) for table, each in (texts or {}).items()]
     return _core.export_cores(
-        cores, os.fspath(path), name, style, language, workspace, strict, main_text, tables
+        cores, os.fspath(path), name, style, language, workspace, strict, main_text, texts
     )

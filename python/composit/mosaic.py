@@ -307,8 +307,9 @@ def _options(
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema(schema)
     return _core.mosaic.Options(
-        getattr(schema, "_core", None), target, reuse_buffers, fuse, whole_model, threads or _threads[0],
-        cache_folder or "", list(inputs), name, Placement(place), list(devices),
+        getattr(schema, "_core", None), target, reuse_buffers, fuse, whole_model,
+        threads or _threads[0], cache_folder or "", list(inputs), name, Placement(place),
+        list(devices),
     )  # fmt: skip
 
 

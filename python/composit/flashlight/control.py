@@ -130,7 +130,7 @@ def _cond(
 def _check_total(tracer: Any, operator: str, values: list[Any], scope: Scope) -> None:
     """Refuses a side that could raise an error although it is not taken: both are computed."""
     nodes = [value.node for value in values if isinstance(value, LazyTensor)]
-    part = _core.fallible_part(nodes, scope.border, scope.total)
+    part: Any = _core.fallible_part(nodes, scope.border, scope.total)
     if part is not None:
         refuse(
             tracer,

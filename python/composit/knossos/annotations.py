@@ -15,12 +15,22 @@ import composit._core as _core
 from composit.knossos.source import Source, shown
 from composit.knossos.values import Listed
 
+# What is compared and made of these structures in C++: composit/knossos/annotated.h.
+annotated: Any = _core.knossos
+
 
 class Leaf:
     """The structure of one number; its subclasses are those of several."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+
+    def result(self, numbers: list[Any]) -> Any:
+        """The Python value of this structure; takes its numbers from the list's front."""
+        count = len(all_leaves(self))
+        made = annotated.put_together([self], numbers[:count], False)[0]
+        del numbers[:count]
+        return made
 
 
 class Tensor:
@@ -211,7 +221,7 @@ def structures_of(source: Source) -> list[Leaf]:
     of one record: a second one of the class has its own, where equal names need not be equal."""
     annotations = [each.annotation for each in source.tree.args.args]
     found = [structure_of(source, each) for each in annotations if each is not None]
-    return _core.knossos.with_own_extents(found)
+    return annotated.with_own_extents(found)
 
 
 def _is_tensor(source: Source, node: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, not_supported
-from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.annotations import Leaf, Parts, TensorOf, annotated
 from composit.knossos.given_derivative import leaves_of
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
@@ -46,7 +46,7 @@ class ArrayKernel(Kernel):
         self._leaves = [leaf for each in self.parameter_structures for leaf in leaves_of(each)]
         # The procedure's operands by their places among the leaves.
         self._operands = list(range(len(self._leaves)))
-        self._extents = _core.knossos.first_extents(self._leaves, self._operands)
+        self._extents = annotated.first_extents(self._leaves, self._operands)
         self._numbers: dict[Any, tuple[Any, int]] = {}  # of procedures that nodes call
 
     def _first_call(self, *arguments: Any) -> Any:
@@ -62,7 +62,7 @@ class ArrayKernel(Kernel):
     def _plain_order(self) -> list[int] | None:
         """The places of results, which code returns as numbers, then arrays. None where arguments
         or results have parts."""
-        return _core.knossos.plain_order(self._result_structure(), self.parameter_structures)
+        return annotated.plain_order(self._result_structure(), self.parameter_structures)
 
     def _computed(self, leaves: list[Any]) -> Any:
         """All results, as a tuple where there are several."""
@@ -106,7 +106,7 @@ class ArrayKernel(Kernel):
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""
-        places = _core.knossos.places_of_results(self._result_structure())
+        places = annotated.places_of_results(self._result_structure())
         return [made[place] for place in places]
 
     def _code(self, dtype: Any) -> Any:
@@ -147,7 +147,7 @@ class ArrayKernel(Kernel):
         # Extents of results are those of arguments: none of the new ones is met first.
         made = ArrayKernel(
             f"{self.__name__}_{suffix}", "", make,
-            [*self._leaves, *map(_core.knossos.without_names, more)], lambda: structure,
+            [*self._leaves, *map(annotated.without_names, more)], lambda: structure,
         )  # fmt: skip
         made._whole = self._whole_with(suffix)
         made._operands = [*self._operands, *(len(self._leaves) + i for i in order)]

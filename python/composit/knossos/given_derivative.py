@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit.knossos.annotations import all_leaves
+from composit.knossos.annotations import all_leaves, annotated
 
 leaves_of = all_leaves
 # Derivatives that are known to be linear in what they receive behind so many numbers.
@@ -26,8 +26,8 @@ def derivative_for(kernel: Any, given: Any, dtype: Any) -> Any:
     made = given.procedure(dtype)
     found_back = leaves_of(given._result_structure())
     fits = (
-        _core.knossos.are_alike(found, wanted),
-        _core.knossos.have_same_kinds(found_back, wanted_back),  # with_derivative compares extents
+        annotated.are_alike(found, wanted),
+        annotated.have_same_kinds(found_back, wanted_back),  # with_derivative compares extents
     )
     for what, is_fit, has, needs in (
         ("takes", fits[0], found, wanted), ("returns", fits[1], found_back, wanted_back)
@@ -35,12 +35,16 @@ def derivative_for(kernel: Any, given: Any, dtype: Any) -> Any:
         if not is_fit:
             given._source.refuse(
                 given._source.tree,
-                f"as the derivative of {kernel.__name__} it {what} {', '.join(map(_core.knossos.annotation_text, has))}",
-                f"{', '.join(map(_core.knossos.annotation_text, needs)) or 'Nothing'}: the arguments, then a gradient for "
+                f"as the derivative of {kernel.__name__} it {what} {_listed_types(has)}",
+                f"{_listed_types(needs) or 'Nothing'}: the arguments, then a gradient for "
                 "each float result, are taken, and a gradient for each float argument is returned.",
                 TypeError,
             )
     return made
+
+
+def _listed_types(leaves: list[Any]) -> str:
+    return ", ".join(map(annotated.annotation_text, leaves))
 
 
 def check_linear(kernel: Any, given: Any) -> None:
@@ -73,7 +77,7 @@ def _any_number(kind: str, random: Any) -> Any:
 
 
 def _numbers_of(given: Any, numbers: list[Any]) -> Any:
-    arguments = _core.knossos.put_together(given.parameter_structures, numbers, False)
+    arguments = annotated.put_together(given.parameter_structures, numbers, False)
     made = given(*arguments)
     return np.array(_core.knossos.numbers_in(given._result_structure(), made), dtype=float)
 

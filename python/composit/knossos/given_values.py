@@ -10,7 +10,6 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, not_supported, type_error, with_location
 from composit._libraries import library_of
-from composit._masked import refuse_masked
 from composit.knossos.frames import skip_frames_of
 
 
@@ -35,7 +34,7 @@ def bound_arguments(
 def check_given(name: str, leaves: list[Any]) -> None:
     """TypeError for arrays whose masks, and lists of tensors whose gradients would be lost."""
     if any(isinstance(leaf, (list, tuple, np.ma.MaskedArray)) for leaf in leaves):
-        refuse_masked(leaves, f"{name}: an argument")
+        _core.numpy.refuse_masked(leaves, f"{name}: an argument")
         _core.knossos.refuse_lists_with_gradients(name, leaves)
 
 

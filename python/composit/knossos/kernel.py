@@ -219,7 +219,7 @@ class Kernel:
         if made is NotImplemented:
             return made
         numbers = list(made) if isinstance(made, (tuple, list)) else [made]
-        return _core.knossos.put_together([self._result_structure()], numbers, False)[0]
+        return self._result_structure().result(numbers)
 
     def _code(self, dtype: Any) -> Any:
         """Compiled code; None where there is no compiler, of which a warning was given."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import NotSupported, not_supported
+from composit.knossos.annotations import annotated
 from composit.knossos.array_kernel import ArrayKernel
 from composit.knossos.by_example import KernelByExample
 from composit.knossos.kernel import Kernel
@@ -22,7 +23,7 @@ class MappedKernel(ArrayKernel):
 
     def __init__(self, inner: ArrayKernel, of: ArrayKernel | None = None) -> None:
         """`of`: what `inner` is the derivative in reverse of."""
-        rows, with_rows = _core.knossos.free_extent(inner._leaves), _core.knossos.with_rows
+        rows, with_rows = annotated.free_extent(inner._leaves), annotated.with_rows
         maps, made_of = _core.procedure.over_rows, inner
         if of is not None:
             maps, made_of = _core.procedure.reverse_over_rows, of
@@ -37,7 +38,7 @@ class MappedKernel(ArrayKernel):
         self.__module__ = inner.__module__
         self._made_of = (mapped, inner)
         self._operands = inner._operands
-        self._extents = _core.knossos.first_extents(self._leaves, self._operands)
+        self._extents = annotated.first_extents(self._leaves, self._operands)
 
     def _plain_order(self) -> list[int] | None:
         is_moved = self._operands != sorted(self._operands)
@@ -51,7 +52,7 @@ class MappedKernel(ArrayKernel):
 
     def _results(self, leaves: list[Any]) -> list[Any]:
         """A number in place of one for each row stands for that many."""
-        given = _core.knossos.given_in_rows(
+        given = annotated.given_in_rows(
             self.__name__, self._inner.__name__, self._leaves, leaves, self._depth,
             self._dtype(leaves),
         )  # fmt: skip

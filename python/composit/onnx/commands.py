@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from composit import mlir
 from composit._core import value_error
 from composit.onnx.model import Model, load
 from composit.onnx.saving import save
+from composit.structure import flatten
 
 
 def main(words: list[str] | None = None) -> int:
@@ -198,13 +199,26 @@ def _xla(modules: list[Any], path: str, model: Any, values: list[Any]) -> Callab
     return lambda: [np.asarray(each) for each in program.execute(held)]
 
 
+class _Peer(NamedTuple):
+    """Who a model is compared with: its name, what it takes, how it is called, and its modules."""
+
+    name: str
+    what: str
+    prepare: Callable[..., Callable[[], list[Any]]]
+    modules: tuple[str, ...]
+
+
+_ONNX_RUNTIME = _Peer("ONNX Runtime", "model", _onnx_runtime, ("onnxruntime", "a model of ONNX"))
+# By the suffixes of files that others read.
+_PEERS = {
+    ".mlir": _Peer("XLA", "program", _xla, ("jax", "a program of StableHLO", "jax._src.compiler")),
+}
+
+
 def _check(arguments: argparse.Namespace) -> int:
-    if arguments.model.endswith(".mlir"):
-        peer, what, prepare = "XLA", "program", _xla
-        modules = _imported("jax", "a program of StableHLO", "jax._src.compiler")
-    else:
-        peer, what, prepare = "ONNX Runtime", "model", _onnx_runtime
-        modules = _imported("onnxruntime", "a model of ONNX")
+    suffix = os.path.splitext(arguments.model)[1]
+    peer, what, prepare, wanted = _PEERS.get(suffix, _ONNX_RUNTIME)
+    modules = _imported(*wanted)
     progress = _Progress("reading", "compiling", peer, "timing")
     progress()
     model = _read(arguments.model)
@@ -218,8 +232,7 @@ def _check(arguments: argparse.Namespace) -> int:
     except Exception as error:  # classes of its own
         raise value_error(f"check: {peer} does not run the {what}: {error}") from None
     progress()
-    found = compiled(*values)
-    found = found if isinstance(found, tuple) else (found,)
+    found, _ = flatten(compiled(*values))  # one, or a tuple
     worst = 0.0
     for info, one, other in zip(model.outputs, found, expected, strict=True):
         line, apart = _core.reports.compared(info.name, one, np.asarray(other), peer)
@@ -231,4 +244,4 @@ def _check(arguments: argparse.Namespace) -> int:
     ]
     progress()
     print(f"composit {times[0]:.3f} ms, {peer} {times[1]:.3f} ms")
-    return 0 if worst <= arguments.tolerance else 1
+    return int(worst > arguments.tolerance)

@@ -57,7 +57,8 @@ def train(
     training = cg.Training(model, task.loss, optimizer, backend=arguments.backend)
     given, targets = task.batch(digits.train_images, digits.train_labels)
     size, epochs = min(arguments.batch_size, len(given)), arguments.epochs or task.epochs
-    passes, losses = Epochs(len(given), size, epochs, random, arguments.model), []
+    passes = Epochs(len(given), size, epochs, random, arguments.model)
+    losses: list[float] = []
     for _ in passes:
         losses += (training.step(given[chosen], targets[chosen]) for chosen in passes.steps())
         passes.say(loss=f"{np.mean(losses[-passes.count :]):.4f}")

@@ -25,7 +25,8 @@ def train(
     count = len(digits.train_images)
     passes = Epochs(count, min(options.batch_size, count), options.epochs, random)
     scheduler = schedule(optimizer, options.epochs * passes.count) if schedule else None
-    losses, accuracies = [], []
+    losses: list[float] = []
+    accuracies: list[float] = []
 
     def step(chosen: np.ndarray) -> float:
         images = torch.from_numpy(digits.train_images[chosen]).to(device)
