@@ -208,17 +208,19 @@ class _Peer(NamedTuple):
     modules: tuple[str, ...]
 
 
-_ONNX_RUNTIME = _Peer("ONNX Runtime", "model", _onnx_runtime, ("onnxruntime", "a model of ONNX"))
+_ONNX_RUNTIME: _Peer = _Peer(
+    "ONNX Runtime", "model", _onnx_runtime, ("onnxruntime", "a model of ONNX")
+)
 # By the suffixes of files that others read.
-_PEERS = {
+_PEERS: dict[str, _Peer] = {
     ".mlir": _Peer("XLA", "program", _xla, ("jax", "a program of StableHLO", "jax._src.compiler")),
 }
 
 
 def _check(arguments: argparse.Namespace) -> int:
     suffix = os.path.splitext(arguments.model)[1]
-    peer, what, prepare, wanted = _PEERS.get(suffix, _ONNX_RUNTIME)
-    modules = _imported(*wanted)
+    against: _Peer = _PEERS.get(suffix, _ONNX_RUNTIME)
+    peer, modules = against.name, _imported(*against.modules)
     progress = _Progress("reading", "compiling", peer, "timing")
     progress()
     model = _read(arguments.model)
@@ -227,10 +229,10 @@ def _check(arguments: argparse.Namespace) -> int:
     compiled = model.compile(*values)
     progress()
     try:
-        run = prepare(modules, arguments.model, model, values)
+        run = against.prepare(modules, arguments.model, model, values)
         expected = run()
     except Exception as error:  # classes of its own
-        raise value_error(f"check: {peer} does not run the {what}: {error}") from None
+        raise value_error(f"check: {peer} does not run the {against.what}: {error}") from None
     progress()
     found, _ = flatten(compiled(*values))  # one, or a tuple
     worst = 0.0
