@@ -51,6 +51,13 @@ std::string described(const ir::TensorType& type) {
     return syntax::is_open(type.shape) ? type_text(ValueType{type.dtype, type.shape}) : text(type);
 }
 
+// "(2, ?)", as Python shows a tuple
+std::string lengths_text(const ir::Shape& shape) {
+    std::vector<std::string> words;
+    for (const int64_t length : shape) words.push_back(length < 0 ? "?" : std::to_string(length));
+    return tuple_text(words);
+}
+
 std::vector<LoadedModule::Value> values_of(const std::vector<syntax::Type>& types,
                                            const std::vector<std::string>& names,
                                            const char* missing) {
@@ -160,6 +167,17 @@ Tensors LoadedModule::operator()(const Tensors& inputs) const { return made(main
 
 Tensors LoadedModule::call(std::string_view name, const Tensors& inputs) const {
     return made(function(name), inputs);
+}
+
+Tensors LoadedModule::placeholders(std::string_view function, std::string_view called) const {
+    Tensors made;
+    for (const Value& input : this->function(function).inputs) {
+        user_check(!syntax::is_open(input.type.shape), "mlir: input '", input.name, "' of ", called,
+                   " is ", input.type.dtype, " ", lengths_text(input.type.shape),
+                   ". Fixed lengths, or examples, are required.");
+        made.push_back(ir::input(input.name, input.type.dtype, input.type.shape));
+    }
+    return made;
 }
 
 execute::Compiled LoadedModule::compile(const execute::Options& options) const {

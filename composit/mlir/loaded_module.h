@@ -52,6 +52,11 @@ class LoadedModule {
     [[nodiscard]] std::vector<ir::Tensor> call(std::string_view function,
                                                const std::vector<ir::Tensor>& inputs) const;
 
+    // A placeholder for each input of a function, of which errors speak as `called`. ValueError
+    // where one has an open length.
+    [[nodiscard]] std::vector<ir::Tensor> placeholders(std::string_view function,
+                                                       std::string_view called) const;
+
     // A program of main, ready to be called or exported. ValueError where its inputs have open
     // lengths.
     [[nodiscard]] execute::Compiled compile(const execute::Options& options = {}) const;

@@ -108,6 +108,13 @@ LoadedModel::LoadedModel(Model model)
         if (!known.count(input.name)) inputs_.push_back(input);
 }
 
+int64_t LoadedModel::constant_numbers() const {
+    int64_t count = 0;
+    for (const Parameter& parameter : parameters_)
+        count += ir::element_count(parameter.tensor.shape());
+    return count;
+}
+
 const std::vector<ValueInfo>& LoadedModel::outputs() const {
     return program_->model().graph.outputs;
 }

@@ -39,6 +39,8 @@ class LoadedModel {
         Tensor tensor;
     };
     [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+    // How many numbers these hold.
+    [[nodiscard]] int64_t constant_numbers() const;
 
     // The outputs. Lengths that the model has names for are those of the inputs; a name has one
     // length in a call. `parameters` take the place of those of these names.

@@ -1,13 +1,17 @@
 // composit/cg/*.h, into module composit._core.cg.
 #include "bindings.h"
 #include "casters.h"
+#include "composit/cg/call_arguments.h"
 #include "composit/cg/jacobians.h"
 #include "composit/cg/logspace.h"
 #include "composit/cg/numbers.h"
+#include "composit/cg/picture.h"
 #include "location.h"
+#include "node.h"
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 namespace composit::python {
 namespace {
@@ -49,6 +53,53 @@ auto with_pythons_errors(const Make& make) {
     } catch (const Refusal& refusal) {
         refusal.give_back();
     }
+}
+
+// The kind of what is given ("" for operations), name, value, whether it is a result, places of the
+// modules' calls around it, places of its children.
+using PictureRow = std::tuple<std::string, std::string, std::string, bool, std::vector<size_t>,
+                              std::vector<size_t>>;
+
+nb::tuple picture_of_rows(const std::vector<PictureRow>& rows,
+                          const std::vector<std::string>& modules) {
+    using Kind = cg::PictureNode::Kind;
+    std::vector<cg::PictureNode> nodes;
+    for (const auto& [kind, name, value, is_result, calls, children] : rows)
+        nodes.push_back({kind.empty()          ? Kind::operation
+                         : kind == "variable"  ? Kind::variable
+                         : kind == "parameter" ? Kind::parameter
+                                               : Kind::constant,
+                         name, value, is_result, calls, children});
+    const ir::Picture picture = cg::picture_of(nodes, modules);
+    nb::list edges;
+    for (const ir::PictureEdge& edge : picture.edges)
+        edges.append(nb::make_tuple(edge.source, edge.sink));
+    return nb::make_tuple(items_of_picture(picture.items), edges);
+}
+
+// The value of each input, and the surplus of those in order.
+nb::tuple values_for(nb::handle function, const nb::tuple& values, const nb::dict& named) {
+    std::vector<std::string> inputs, names;
+    for (const nb::handle input : nb::object(function.attr("inputs")))
+        inputs.push_back(nb::cast<std::string>(input.attr("short_name")));
+    nb::list given(values);
+    for (const auto& [name, value] : named) {
+        names.push_back(nb::cast<std::string>(name));
+        given.append(value);
+    }
+    nb::list taken;
+    for (const size_t place :
+         cg::places_of_values(nb::cast<std::string>(function.attr("functional_name")), inputs,
+                              nb::len(values), names))
+        taken.append(given[place]);
+    nb::list surplus;
+    for (size_t i = inputs.size(); i < nb::len(values); ++i) surplus.append(values[i]);
+    return nb::make_tuple(nb::tuple(taken), surplus);
+}
+
+void bind_calls_of_modules(nb::module_& module) {
+    module.def("picture", &picture_of_rows, nb::arg("rows"), nb::arg("modules"));
+    module.def("values_for", &values_for, nb::arg("function"), nb::arg("values"), nb::arg("named"));
 }
 
 void bind_numbers(nb::module_& module) {
@@ -94,6 +145,7 @@ void bind_numbers(nb::module_& module) {
 }  // namespace
 
 void bind_cg(nb::module_& module) {
+    bind_calls_of_modules(module);
     using namespace nb::literals;
     const nb::call_guard<Located> located;
     cg::register_operations();

@@ -13,8 +13,10 @@
 #include "evaluated.h"
 #include "interpreter_lock.h"
 #include "location.h"
+#include "shown.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
@@ -153,6 +155,33 @@ void bind_dlpack(nb::module_& module) {
     module.def("imported_from_cuda", imported, nb::arg("array"), nb::arg("copy").none(),
                nb::arg("name") = "", nb::call_guard<Located>(),
                "A tensor of a CUDA array, on its device, in its memory where that can be.");
+    module.def(
+        "check_dlpack",
+        [](const Tensor& x, nb::handle wanted, nb::handle copy) {
+            const std::string device = ir::device_name(x.node().device());
+            if (device == "cpu") return;  // NumPy checks
+            const int number = cuda_number(device);
+            const std::pair<int, int> host(1, 0);
+            const std::pair<int, int> here = number < 0 ? host : std::pair(2, number);
+            const auto there = wanted.is_none()
+                                   ? here
+                                   : nb::cast<std::pair<int, int>>(nb::tuple(nb::borrow(wanted)));
+            if (there != here && there != host)
+                throw nb::buffer_error(
+                    with_location(text("__dlpack__: dl_device is ", Shown{wanted},
+                                       ", and the tensor lies on ", device, ". (", here.first, ", ",
+                                       here.second,
+                                       "), or (1, 0) for a copy in host memory, is required."))
+                        .c_str());
+            if (copy.is(Py_False) && there == host)
+                throw nb::buffer_error(
+                    with_location(text("__dlpack__: copy=False, and the tensor lies on ", device,
+                                       ". What is given of it in host memory is a copy."))
+                        .c_str());
+        },
+        nb::arg("tensor"), nb::arg("wanted").none(), nb::arg("copy").none(),
+        "BufferError where a capsule is wanted on a device that is neither the tensor's nor the "
+        "host, or without the copy that it needs.");
     module.def(
         "cuda_number",
         [](const Tensor& x) { return cuda_number(ir::device_name(x.node().device())); },

@@ -1,5 +1,6 @@
 #include "error_handling.h"
 
+#include "composit/base/text.h"
 #include "interpreter_lock.h"
 #include "location.h"
 
@@ -23,11 +24,53 @@ namespace nb = nanobind;
 struct Source {
     PyObject* variable = nullptr;
     PyObject* settings = nullptr;
-    PyObject* report = nullptr;
+    PyObject* warn = nullptr;
 };
 Source source;
 
 constexpr std::array<const char*, 4> kind_names{"divide", "over", "under", "invalid"};
+constexpr std::array<const char*, 4> kind_words{"divide by zero", "overflow", "underflow",
+                                                "invalid value"};
+
+// An error, of those that NumPy's errstate has answers for.
+struct Met {
+    const char* words;
+    const std::string& operation;
+    uint8_t kinds;
+    const Place& place;
+};
+
+// errstate's "call", an object or none.
+nb::object called_for(const nb::dict& settings, const char* answer, const Met& met,
+                      const char* missing) {
+    nb::object call = settings["call"];
+    if (!call.is_none()) return call;
+    const std::string said = text(answer, " specified for ", met.words, " (in ", met.operation,
+                                  ") but no ", missing, " found.");
+    PyErr_SetString(PyExc_NameError, said.c_str());
+    throw nb::python_error();
+}
+
+void answer_error(const nb::dict& settings, const std::string& answer, const Met& met) {
+    const std::string message = text(met.words, " encountered in ", met.operation);
+    if (answer == "warn") {
+        nb::handle(source.warn)(message, met.place.path, met.place.line);
+    } else if (answer == "raise") {
+        const std::string file = met.place.path.substr(met.place.path.rfind('/') + 1);
+        const std::string said =
+            file.empty() ? message : text(message, " [", file, ":", met.place.line, "]");
+        PyErr_SetString(PyExc_FloatingPointError, said.c_str());
+        throw nb::python_error();
+    } else if (answer == "print") {
+        const nb::object out = nb::module_::import_("sys").attr("stderr");
+        out.attr("write")("Warning: " + message + "\n");
+    } else if (answer == "call") {
+        called_for(settings, "python callback", met, "function")(met.words, met.kinds);
+    } else if (answer == "log") {
+        called_for(settings, "log", met, "object with write method")
+            .attr("write")("Warning: " + message + "\n");
+    }
+}
 
 class PythonErrorHandling final : public ir::ErrorHandling {
   public:
@@ -43,8 +86,13 @@ class PythonErrorHandling final : public ir::ErrorHandling {
     void report(const std::string& operation, uint8_t kinds, ir::Interned line) const override {
         const Acquired acquired;
         const Place place = place_of(line);
-        nb::handle(source.report)(nb::handle(settings_), operation.c_str(), kinds,
-                                  place.path.c_str(), place.line);
+        if (kinds == remark)  // a warning whose text is the operation
+            nb::handle(source.warn)(operation, place.path, place.line);
+        const nb::dict settings = nb::borrow<nb::dict>(settings_);
+        for (size_t i = 0; i < kind_names.size(); ++i)
+            if (kinds >> i & 1)
+                answer_error(settings, nb::str(nb::object(settings[kind_names[i]])).c_str(),
+                             {kind_words[i], operation, kinds, place});
     }
 
   private:
@@ -185,8 +233,8 @@ void bind_error_handling(nb::module_& module) {
         .def(nb::init<const std::string&>(), nb::arg("function"))
         .def("__enter__", &Reporting::enter)
         .def("__exit__", [](Reporting& self, nb::args) { self.leave(); }, nb::arg("error"));
-    module.def("follow_errstate", [](nb::object variable, nb::object settings, nb::object report) {
-        source = {variable.release().ptr(), settings.release().ptr(), report.release().ptr()};
+    module.def("follow_errstate", [](nb::object variable, nb::object settings, nb::object warn) {
+        source = {variable.release().ptr(), settings.release().ptr(), warn.release().ptr()};
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include "composit/knossos/array.h"
 #include "composit/knossos/operators.h"
+#include "composit/knossos/structure.h"
 #include "composit/knossos/syntax.h"
 
 #include <nanobind/nanobind.h>
@@ -45,6 +46,10 @@ nb::object object_behind(const knossos::Other& other);
 // What records of a class of Python's are made by.
 std::shared_ptr<const knossos::RecordType> record_type(nb::object kind);
 
+// What an annotation says (annotations.py): a Leaf, Parts or TensorOf.
+knossos::StructureRef structure_from(nb::handle given);
+std::string text_attribute(nb::handle object, const char* name);  // in UTF-8
+
 // A tree.
 struct Text {
     knossos::SyntaxRef tree;
@@ -52,6 +57,7 @@ struct Text {
 
 void bind_knossos(nb::module_& module);              // values
 void bind_knossos_syntax(nb::module_& module);       // texts
+void bind_knossos_structures(nb::module_& module);   // what annotations say
 void bind_knossos_translation(nb::module_& module);  // what translations ask of Python
 
 }  // namespace composit::python::of_kernels

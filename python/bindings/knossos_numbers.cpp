@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
+#include "composit/numpy/manipulation.h"
 #include "knossos.h"
 #include "provided.h"
 #include "shown.h"
@@ -252,12 +253,125 @@ nb::list operands_of_node(const std::string& name, const nb::list& structures,
     return operands;
 }
 
+bool is_list_or_tuple(nb::handle value) {
+    return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+}
+
+std::vector<int64_t> shape_of_given(const std::string& name, nb::handle value) {
+    nb::object shape = is_list_or_tuple(value)
+                           ? provided("knossos_as_array")(name, value).attr("shape")
+                           : nb::getattr(value, "shape", nb::make_tuple());
+    return nb::cast<std::vector<int64_t>>(nb::tuple(nb::list(shape)));
+}
+
+// A number for each of the outer rows, or a single one, as one for each row.
+nb::object for_each_row(const std::string& name, const std::string& kind, nb::handle value,
+                        std::vector<int64_t> shape, const std::vector<int64_t>& rows,
+                        nb::handle dtype, bool is_lazy) {
+    if (!std::equal(shape.begin(), shape.end(), rows.begin())) return nb::borrow(value);  // refused
+    const bool is_single = shape.empty();
+    shape.resize(rows.size(), 1);
+    if (is_tensor(value))
+        return wrap_array(numpy::broadcast_to(numpy::reshape(tensor_from(value), shape), rows));
+    if (!is_single)
+        return numpy_attribute("broadcast_to")(
+            numpy_attribute("asarray")(value).attr("reshape")(tuple_from(shape)), tuple_from(rows));
+    const nb::object number = number_for(name, kind, nb::borrow(value));
+    if (!is_lazy) return numpy_attribute("full")(tuple_from(rows), number, dtype);
+    // It lies where the tensors do.
+    return wrap_array(
+        numpy::broadcast_to(tensor_from(numpy_attribute("asarray")(number, dtype)), rows));
+}
+
+// What is given to a kernel that is mapped over so many axes: numbers in place of one for each row
+// stand for that many.
+nb::list given_in_rows(const std::string& name, const std::string& inner,
+                       const nb::list& structures, const nb::list& leaves, size_t depth,
+                       nb::handle of_floats) {
+    std::vector<std::vector<int64_t>> shapes;
+    std::vector<int64_t> rows;
+    bool is_lazy = false;
+    for (const nb::handle leaf : leaves) {
+        shapes.push_back(shape_of_given(name, leaf));
+        is_lazy = is_lazy || is_tensor(leaf);
+        if (rows.empty() && shapes.back().size() >= depth)
+            rows.assign(shapes.back().begin(),
+                        shapes.back().begin() + static_cast<std::ptrdiff_t>(depth));
+    }
+    user_check(!rows.empty(), name, ": numbers stand for arrays, whose first axis is that of the ",
+               "calls of ", inner, ". At least one array is required.");
+    nb::list made;
+    for (size_t i = 0; i < nb::len(leaves); ++i) {
+        const nb::object structure = structures[i], leaf = leaves[i];
+        const bool is_number = is_array_structure(structure) &&
+                               nb::len(nb::object(structure.attr("extents"))) == depth;
+        const std::string kind = kind_of_leaf(structure);
+        made.append(shapes[i].size() < depth && is_number
+                        ? for_each_row(name, kind, leaf, shapes[i], rows,
+                                       dtype_for(kind, of_floats), is_lazy)
+                        : leaf);
+    }
+    return made;
+}
+
+// TypeError for lists of tensors whose gradients would be lost.
+void refuse_lists_with_gradients(const std::string& name, nb::handle values) {
+    for (const nb::handle value : values) {
+        if (!is_list_or_tuple(value)) {
+            const nb::object requires_grad = nb::getattr(value, "requires_grad", nb::none());
+            user_check<TypeError>(PyObject_IsTrue(requires_grad.ptr()) != 1, name,
+                                  ": an argument is a list of tensors that require gradients, "
+                                  "which would be lost. One tensor is required: torch.stack(x).");
+            continue;
+        }
+        const of_kernels::Deeper deeper;
+        refuse_lists_with_gradients(name, value);
+    }
+}
+
+// TypeError for the first that is no number of its kind.
+void refuse_other_numbers(const std::string& name, const nb::list& leaves,
+                          const std::vector<std::string>& kinds) {
+    for (size_t i = 0; i < std::min(nb::len(leaves), kinds.size()); ++i) {
+        PyObject* leaf = nb::object(leaves[i]).ptr();
+        const bool fits = kinds[i] == "bool"  ? PyBool_Check(leaf)
+                          : kinds[i] == "int" ? PyLong_Check(leaf)
+                                              : PyLong_Check(leaf) || PyFloat_Check(leaf);
+        user_check<TypeError>(fits, name, ": ", Shown{leaf}, " stands for an argument of type ",
+                              kinds[i],
+                              ". A value of that type, an array or a tensor is required.");
+    }
+}
+
+// NumPy's numbers in place of arrays that have no axes.
+nb::object numbers_without_axes(nb::handle made) {
+    if (PyTuple_Check(made.ptr())) {
+        nb::list parts;
+        for (const nb::handle part : made) parts.append(numbers_without_axes(part));
+        return nb::tuple(parts);
+    }
+    const bool has_axes = nb::cast<int64_t>(made.attr("ndim")) > 0;
+    return has_axes ? nb::borrow(made) : nb::object(made[nb::make_tuple()]);
+}
+
 }  // namespace
 
 void bind_knossos_numbers(nb::module_& module) {
     module.def("number_for", number_for, nb::arg("name"), nb::arg("kind"), nb::arg("value"),
                "The number that stands for an argument of that kind. TypeError for what is none, "
                "OverflowError for one that does not fit.");
+    module.def("given_in_rows", given_in_rows, nb::arg("name"), nb::arg("inner"),
+               nb::arg("structures"), nb::arg("leaves"), nb::arg("depth"), nb::arg("of_floats"));
+    module.def(
+        "refuse_lists_with_gradients",
+        [](const std::string& name, const nb::list& leaves) {
+            for (const nb::handle leaf : leaves)
+                if (is_list_or_tuple(leaf)) refuse_lists_with_gradients(name, leaf);
+        },
+        nb::arg("name"), nb::arg("leaves"));
+    module.def("refuse_other_numbers", refuse_other_numbers, nb::arg("name"), nb::arg("leaves"),
+               nb::arg("kinds"));
+    module.def("numbers_without_axes", numbers_without_axes, nb::arg("made"));
     module.def("fitted_leaves", fitted_leaves, nb::arg("name"), nb::arg("leaves"), nb::arg("kinds"),
                "What stands for numbers of these kinds, element by element.");
     module.def("arranged", arranged, nb::arg("name"), nb::arg("structures"), nb::arg("values"),

@@ -24,7 +24,6 @@ using knossos::ObjectRef;
 using knossos::Other;
 using knossos::Refusal;
 using knossos::SourceRef;
-using knossos::Structure;
 using knossos::StructureRef;
 using knossos::Value;
 
@@ -50,31 +49,6 @@ nb::object error_class(Refusal::Class kind) {
 
 ObjectRef object_or_null(const nb::object& object) {
     return object.is_none() ? nullptr : python_object(object);
-}
-
-std::string text_attribute(nb::handle object, const char* name) {
-    return text_in_utf8(nb::object(object.attr(name)));
-}
-
-StructureRef structure_from(nb::handle given) {
-    Structure made;
-    made.kind = knossos::kind_named(text_attribute(given, "kind")).value_or(Kind::none);
-    if (nb::hasattr(given, "extents")) {
-        made.sort = Structure::Sort::tensor;
-        for (nb::handle each : nb::object(given.attr("extents")))
-            if (PyUnicode_Check(each.ptr()))
-                made.extents.emplace_back(nb::cast<std::string>(each));
-            else
-                made.extents.emplace_back(value_from(each));
-    } else if (nb::hasattr(given, "parts")) {
-        made.sort = Structure::Sort::parts;
-        const nb::object made_by = given.attr("made_by");
-        if (!nb::cast<bool>(nb::object(given.attr("is_plain"))))
-            made.made_by = record_type(made_by);
-        for (auto [key, part] : nb::borrow<nb::dict>(nb::object(given.attr("parts"))))
-            made.parts.emplace_back(nb::str(key).c_str(), structure_from(part));
-    }
-    return std::make_shared<const Structure>(std::move(made));
 }
 
 Value default_value(nb::handle value) {

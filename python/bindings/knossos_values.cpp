@@ -183,6 +183,7 @@ void bind_knossos(nb::module_& module) {
     module.def("kind_of", &knossos::kind_of, nb::arg("value"),
                "bool, int or float; of anything else what it is, as a text for errors.");
     bind_knossos_syntax(module);
+    bind_knossos_structures(module);
     bind_knossos_translation(module);
 }
 

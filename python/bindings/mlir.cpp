@@ -6,9 +6,12 @@
 #include "composit/mlir/stablehlo.h"
 #include "interpreter_lock.h"
 #include "location.h"
+#include "shown.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+
+#include <algorithm>
 
 namespace composit::python {
 namespace {
@@ -28,13 +31,47 @@ struct LocatedProgram {
     ir::LocationScope scope{user_location(), nullptr};
 };
 
-using ValueTuple = std::tuple<std::string, ir::DType, std::vector<int64_t>>;
-
-std::vector<ValueTuple> tuples_of(const std::vector<LoadedModule::Value>& values) {
-    std::vector<ValueTuple> all;
-    for (const LoadedModule::Value& value : values)
-        all.emplace_back(value.name, value.type.dtype, value.type.shape);
+// (name, dtype's name, shape with None for lengths that calls decide) of each.
+nb::list infos_of_program(const std::vector<LoadedModule::Value>& values) {
+    nb::list all;
+    for (const LoadedModule::Value& value : values) {
+        nb::list lengths;
+        for (const int64_t length : value.type.shape)
+            lengths.append(length < 0 ? nb::none() : nb::object(nb::int_(length)));
+        all.append(nb::make_tuple(value.name, std::string(ir::name(value.type.dtype)),
+                                  nb::tuple(lengths)));
+    }
     return all;
+}
+
+// The inputs in order, of those that are given in order and by name to what users call `called`.
+std::vector<Tensor> arguments_of_program(const LoadedModule& made, const std::string& function,
+                                         const std::string& called, const nb::tuple& args,
+                                         const nb::dict& named) {
+    std::vector<std::string> names;
+    for (const LoadedModule::Value& input : made.function(function).inputs)
+        names.push_back(input.name);
+    const std::string required =
+        text(" ", names.size(), " inputs are required: ", join(names), ".");
+    user_check<TypeError>(nb::len(args) <= names.size(), "mlir: ", called, " is called with ",
+                          nb::len(args), " inputs.", required);
+    for (const auto& [key, value] : named) {
+        const auto place = static_cast<size_t>(
+            std::find(names.begin(), names.end(), nb::cast<std::string>(key)) - names.begin());
+        if (place >= nb::len(args) && place < names.size()) continue;
+        fail<TypeError>("mlir: ", Shown{key},
+                        place < names.size() ? " is given twice" : " is no input", " of ", called,
+                        ".", required);
+    }
+    std::vector<Tensor> given;
+    for (size_t i = 0; i < names.size(); ++i) {
+        const bool is_given = i < nb::len(args) || named.contains(names[i].c_str());
+        user_check<TypeError>(is_given, "mlir: input '", names[i], "' of ", called, " is missing.",
+                              required);
+        given.push_back(i < nb::len(args) ? tensor_from(args[i])
+                                          : tensor_from(named[names[i].c_str()]));
+    }
+    return given;
 }
 
 }  // namespace
@@ -56,20 +93,23 @@ void bind_mlir(nb::module_& module) {
         .def(
             "inputs",
             [](const LoadedModule& made, const std::string& function) {
-                return tuples_of(made.function(function).inputs);
+                return infos_of_program(made.function(function).inputs);
             },
             nb::arg("function"))
         .def(
             "outputs",
             [](const LoadedModule& made, const std::string& function) {
-                return tuples_of(made.function(function).outputs);
+                return infos_of_program(made.function(function).outputs);
             },
             nb::arg("function"))
         .def(
             "call",
             [](const LoadedModule& made, const std::string& function,
                const std::vector<Tensor>& inputs) { return made.call(function, inputs); },
-            nb::arg("function"), nb::arg("inputs"), located);
+            nb::arg("function"), nb::arg("inputs"), located)
+        .def("arguments", &arguments_of_program, nb::arg("function"), nb::arg("called"),
+             nb::arg("args"), nb::arg("named"))
+        .def("placeholders", &LoadedModule::placeholders, nb::arg("function"), nb::arg("called"));
     module.def(
         "load",
         [](const std::string& path) {

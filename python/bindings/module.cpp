@@ -17,6 +17,7 @@
 #include "optimizers.h"
 #include "provided.h"
 #include "random.h"
+#include "reports.h"
 #include "structures.h"
 #include "torch_objects.h"
 #include "trace_keys.h"
@@ -50,6 +51,7 @@ NB_MODULE(_core, module) {
     bind_transforms(module);
     bind_pipeline(module);
     bind_execute(module);
+    bind_run_options(module);
     bind_calls(module);
     bind_calls_at_once(module);
     nb::module_ structures = module.def_submodule(
@@ -143,6 +145,8 @@ NB_MODULE(_core, module) {
     bind_onnx(onnx);
     nb::module_ mlir = module.def_submodule("mlir", "composit/mlir/*.h");
     bind_mlir(mlir);
+    nb::module_ reports = module.def_submodule("reports", "composit/reports/*.h");
+    bind_model_reports(reports);
     nb::module_ jax = module.def_submodule("jax", "composit/jax/*.h");
     bind_jax(jax);
     nb::module_ knossos = module.def_submodule("knossos", "composit/knossos/*.h");

@@ -7,6 +7,7 @@
 #include "composit/mosaic/program.h"
 #include "interpreter_lock.h"
 #include "location.h"
+#include "shown.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -22,6 +23,49 @@ using mosaic::Schema;
 using mosaic::TiledTensor;
 using mosaic::TileLevel;
 using mosaic::TileView;
+
+// A level, levels, or one shape, which is a level called "tile".
+TileView tile_view(nb::handle levels) {
+    if (nb::isinstance<TileLevel>(levels)) return {nb::cast<TileLevel>(levels)};
+    const auto refuse = [&] {
+        fail<TypeError>("Schema: ", Shown{levels},
+                        " are no tiles. A shape, or a list of TileLevel, is required.");
+    };
+    if (!nb::hasattr(levels, "__iter__")) refuse();
+    TileView view;
+    ir::Shape tile;
+    for (const nb::handle each : nb::list(nb::borrow(levels))) {
+        if (nb::isinstance<TileLevel>(each))
+            view.push_back(nb::cast<TileLevel>(each));
+        else if (PyLong_Check(each.ptr()))
+            tile.push_back(integer_from(each));
+        else
+            refuse();
+    }
+    if (!view.empty() && !tile.empty()) refuse();
+    if (!tile.empty()) view.push_back({"tile", tile, {}});
+    return view;
+}
+
+Schema schema_of(nb::handle tiles) {
+    Schema schema;
+    if (tiles.is_none()) return schema;
+    user_check<TypeError>(nb::hasattr(tiles, "items"), "Schema: ", Shown{tiles},
+                          " is not a mapping. Tiles by tensor, or by a tensor's name, are "
+                          "required.");
+    for (const nb::handle item : nb::object(tiles.attr("items")())) {
+        const nb::object key = item[0];
+        const TileView view = tile_view(item[1]);
+        if (PyUnicode_Check(key.ptr()))
+            schema.tile(nb::cast<std::string>(key), view);
+        else if (nb::isinstance<LazyTensor>(key))
+            schema.tile(tensor_from(key), view);
+        else
+            fail<TypeError>("Schema: ", Shown{key},
+                            " is neither a tensor nor a name. One is required.");
+    }
+    return schema;
+}
 
 void bind_schema(nb::module_& module) {
     nb::class_<TileLevel>(module, "TileLevel", "One level of a tile view.")
@@ -39,11 +83,9 @@ void bind_schema(nb::module_& module) {
         .def("__hash__", [](const TileLevel& self) { return nb::hash(nb::str(self.name.c_str())); })
         .def("__repr__", [](const TileLevel& self) { return transforms::text_of(TileView{self}); });
     nb::class_<Schema>(module, "Schema", "Tiles by tensor.")
-        .def(nb::init<>())
-        .def("tile_tensor", [](Schema& self, const Tensor& tensor,
-                               const TileView& view) { self.tile(tensor, view); })
-        .def("tile_name", [](Schema& self, const std::string& name,
-                             const TileView& view) { self.tile(name, view); })
+        .def(
+            "__init__", [](Schema* self, nb::handle tiles) { new (self) Schema(schema_of(tiles)); },
+            nb::arg("tiles") = nb::none())
         .def("entries",
              [](const Schema& self) {
                  nb::list entries;
@@ -61,16 +103,16 @@ void bind_schema(nb::module_& module) {
 void bind_tiles(nb::module_& module) {
     module.def(
         "tilize",
-        [](nb::handle value, const TileView& view) {
-            return ndarray_from(
-                transforms::tilize(array_from(numpy_attribute("asarray")(value), false), view));
+        [](nb::handle value, nb::handle levels) {
+            return ndarray_from(transforms::tilize(
+                array_from(numpy_attribute("asarray")(value), false), tile_view(levels)));
         },
         nb::call_guard<Located>());
     module.def(
         "untilize",
-        [](nb::handle tiles, const ir::Shape& shape, const TileView& view) {
+        [](nb::handle tiles, const ir::Shape& shape, nb::handle levels) {
             return ndarray_from(transforms::untilize(
-                array_from(numpy_attribute("asarray")(tiles), false), shape, view));
+                array_from(numpy_attribute("asarray")(tiles), false), shape, tile_view(levels)));
         },
         nb::call_guard<Located>());
 }

@@ -3,6 +3,7 @@
 
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/nn/choosing.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
@@ -109,9 +110,23 @@ void bind_initializers(nb::module_& module) {
         located);
 }
 
+void bind_nn_choosing(nb::module_& module) {
+    module.def(
+        "choose_token",
+        [](const nb::object& logits, const nb::callable& draw, double temperature,
+           std::optional<int64_t> top_k, std::optional<double> top_p) {
+            return nn::choose_token(array_from(numpy_attribute("asarray")(logits), false),
+                                    [&] { return nb::cast<double>(draw()); },
+                                    {temperature, top_k, top_p});
+        },
+        nb::arg("logits"), nb::arg("draw"), nb::arg("temperature"), nb::arg("top_k").none(),
+        nb::arg("top_p").none());
+}
+
 }  // namespace
 
 void bind_nn(nb::module_& module) {
+    bind_nn_choosing(module);
     nn::register_operations();
     bind_nn_activations(module);
     bind_nn_attention(module);

@@ -88,7 +88,8 @@ nb::object listed(const ir::PartItem& item) {
     return nb::make_tuple(part.name, listed(part.items), runs, part.last);
 }
 
-// Boxes as (name, label, other attributes, None), clusters with what is in them behind.
+}  // namespace
+
 nb::list items_of_picture(const std::vector<ir::PictureItem>& items) {
     nb::list list;
     for (const ir::PictureItem& item : items) {
@@ -103,6 +104,8 @@ nb::list items_of_picture(const std::vector<ir::PictureItem>& items) {
     }
     return list;
 }
+
+namespace {
 
 nb::tuple picture(const std::vector<Tensor>& tensors, int64_t depth, int64_t fold,
                   std::optional<int64_t> modules) {

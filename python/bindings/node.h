@@ -2,6 +2,11 @@
 #pragma once
 
 #include "composit/ir/node.h"
+#include "composit/ir/picture.h"
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
 
 namespace composit::python {
 
@@ -9,5 +14,8 @@ namespace composit::python {
 struct NodeHandle {
     Ref<ir::Node> node;
 };
+
+// Boxes as (name, label, other attributes, None), clusters with what is in them behind.
+nanobind::list items_of_picture(const std::vector<ir::PictureItem>& items);
 
 }  // namespace composit::python

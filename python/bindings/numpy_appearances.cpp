@@ -283,6 +283,28 @@ void bind_numpy_appearances(nb::module_& module) {
         nb::arg("x"), nb::arg("lengths"), nb::arg("axes").none(), nb::arg("is_writeable"), located,
         "Sliding windows, which it shares.");
     module.def(
+        "as_strided_in_bytes",
+        [](nb::handle self, nb::handle shape, nb::handle strides, bool is_writeable) {
+            const auto& x = content_of<LazyTensor>(self);
+            const std::vector<int64_t> lengths =
+                shape.is_none() ? x.tensor().shape() : integers_from(shape);
+            std::vector<int64_t> steps =
+                strides.is_none() ? nb::cast<std::vector<int64_t>>(nb::tuple(self.attr("strides")))
+                                  : integers_from(strides);
+            const int64_t size = ir::size_of(x.tensor().dtype());
+            const bool are_whole = std::all_of(steps.begin(), steps.end(),
+                                               [&](int64_t step) { return step % size == 0; });
+            user_check(are_whole, "as_strided: strides are ", steps, " bytes. Multiples of ", size,
+                       " are required.");
+            for (int64_t& step : steps) step /= size;
+            const int64_t begin = x.cell()->region().offset;
+            const nb::object object = wrap_cell(eager::as_strided(x.cell(), lengths, steps, begin));
+            content_of<LazyTensor>(object).is_read_only = x.is_read_only || !is_writeable;
+            return object;
+        },
+        nb::arg("x"), nb::arg("shape").none(), nb::arg("strides").none(), nb::arg("is_writeable"),
+        located);
+    module.def(
         "as_strided_of",
         [](const LazyTensor& x, const std::vector<int64_t>& shape,
            const std::vector<int64_t>& strides, std::optional<int64_t> offset, bool is_writeable) {

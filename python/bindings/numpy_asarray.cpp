@@ -9,6 +9,7 @@
 #include "numbers.h"
 #include "numpy.h"
 #include "provided.h"
+#include "shown.h"
 
 #include <string>
 
@@ -41,6 +42,30 @@ nb::object without_torch(nb::handle value) {
     return plain.attr("view")(torch.attr("int16"))
         .attr("numpy")()
         .attr("view")(dtype_object(ir::DType::bfloat16));
+}
+
+void refuse_masked(nb::object value, const std::string& what) {
+    static const nb::object& masked = *new nb::object(numpy_attribute("ma").attr("MaskedArray"));
+    std::vector<nb::object> waiting{std::move(value)};
+    while (!waiting.empty()) {
+        const nb::object one = std::move(waiting.back());
+        waiting.pop_back();
+        if (PyList_Check(one.ptr()) || PyTuple_Check(one.ptr())) {
+            for (const nb::handle part : one) waiting.push_back(nb::borrow(part));
+        } else if (PyDict_Check(one.ptr())) {
+            for (const nb::handle part : nb::object(one.attr("values")()))
+                waiting.push_back(nb::borrow(part));
+        } else if (nb::isinstance(one, masked)) {
+            const auto shape = nb::cast<std::vector<int64_t>>(one.attr("shape"));
+            std::string shown = shape.empty()
+                                    ? std::string(nb::repr(one).c_str())
+                                    : text(Said{one.attr("dtype")}, "[", join(shape), "]");
+            if (shape.empty() && shown.size() > 40) shown = shown.substr(0, 39) + "…";
+            fail<TypeError>(what, " is given a masked array, ", shown,
+                            ", whose mask would be lost. An array without one is required: "
+                            "x.filled(…) or x.compressed().");
+        }
+    }
 }
 
 // numpy.asarray(value, dtype), with errors of its classes.
@@ -138,6 +163,10 @@ void bind_numpy_asarray(nb::module_& module) {
         "numpy.asarray(value, dtype), with what is wrong in the words of the user's call.");
     module.def("without_torch", without_torch, nb::arg("value").none(),
                "A tensor of torch's as NumPy takes it; all else as it is.");
+    module.def(
+        "refuse_masked", &refuse_masked, nb::arg("value").none(), nb::arg("what"),
+        "TypeError where the value, or one in its lists, tuples and dictionaries, is a masked "
+        "array: tensors have no masks. `what` takes it, in the words of the error.");
     module.def(
         "holds_tensors", [](nb::handle items) { return holds_tensors(items, deepest_list); },
         "Whether a tensor is among the items of lists within lists.");

@@ -6,14 +6,24 @@
 #include "composit/functional/mapped_axes.h"
 #include "composit/ir/parse.h"
 #include "composit/ir/print.h"
+#include "composit/transforms/fallible.h"
 #include "location.h"
+#include "node.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 namespace {
 
 using Tensors = std::vector<Tensor>;
+
+// Any output of each node stands for it.
+Tensors tensors_of_nodes(const std::vector<NodeHandle>& nodes) {
+    Tensors tensors;
+    for (const NodeHandle& each : nodes) tensors.emplace_back(each.node, 0);
+    return tensors;
+}
 
 nb::tuple lowered(const Tensors& outputs, const Tensors& inputs, const std::string& name, bool fuse,
                   bool inline_scalars, bool constants_are_inputs) {
@@ -49,6 +59,18 @@ void bind_transforms(nb::module_& module) {
                "mapped"_a, located);
     module.def(
         "print_graph", [](const Tensors& outputs) { return ir::print(outputs); }, "outputs"_a);
+    module.def(
+        "fallible_part",
+        [](const std::vector<NodeHandle>& results, const std::vector<NodeHandle>& border,
+           const std::vector<std::pair<std::vector<NodeHandle>, std::vector<NodeHandle>>>& within) {
+            std::vector<transforms::WithinBounds> bounds;
+            for (const auto& [ends, operands] : within)
+                bounds.push_back({tensors_of_nodes(ends), tensors_of_nodes(operands)});
+            const Ref<ir::Node> part = transforms::fallible_part(tensors_of_nodes(results),
+                                                                 tensors_of_nodes(border), bounds);
+            return part ? nb::cast(NodeHandle{part}) : nb::none();
+        },
+        "results"_a, "border"_a, "within"_a);
     module.def("large_constants", &ir::large_constants, "outputs"_a);
     module.def(
         "parse_graph",

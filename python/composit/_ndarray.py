@@ -286,33 +286,12 @@ def _dlpack(self: LazyTensor, **options: Any) -> Any:
     views, of numbers, of what cannot be written, and of values on other devices than the
     capsule's. BufferError: another device is wanted; copy=False where one is needed."""
     wanted = options.get("dl_device")
-    _check_dlpack(self, wanted, options.get("copy"))
+    _core.check_dlpack(self, wanted, options.get("copy"))
     if _core.cuda_number(self) < 0 or (wanted is not None and wanted[0] == 1):
         array: Any = self.taken_out() if options.get("copy") else self.exposed()
         return array.__dlpack__(**options)
     versions = {key: options[key] for key in ("max_version",) if key in options}
     return _core.exported_to_cuda(self, bool(options.get("copy"))).__dlpack__(**versions)
-
-
-def _check_dlpack(self: LazyTensor, wanted: tuple[int, int] | None, copy: bool | None) -> None:
-    if self.device == "cpu":  # NumPy checks
-        return
-    here = _dlpack_device(self)
-    there = here if wanted is None else tuple(wanted)
-    if there not in (here, (1, 0)):
-        raise BufferError(
-            with_location(
-                f"__dlpack__: dl_device is {wanted}, and the tensor lies on {self.device}. "
-                f"{here}, or (1, 0) for a copy in host memory, is required."
-            )
-        )
-    if copy is False and there == (1, 0):
-        raise BufferError(
-            with_location(
-                f"__dlpack__: copy=False, and the tensor lies on {self.device}. What is given of "
-                "it in host memory is a copy."
-            )
-        )
 
 
 def _dlpack_device(self: LazyTensor) -> tuple[int, int]:

@@ -13,9 +13,7 @@ import composit._core as _core
 from composit._core import (
     LazyTensor,
     devices,
-    runtime_error,
     type_error,
-    value_error,
     with_location,
 )
 from composit.evaluation import as_tensor, check_function, options
@@ -195,23 +193,11 @@ class CompiledFunction:
         signature = tuple(
             (array.dtype, array.shape) if _is_array(array) else array for array in arrays
         )
-        return (signature, _outline(args), self._device_of(arrays)), arrays, rebuild
-
-    def _device_of(self, arrays: list[Any]) -> str | tuple[str, ...] | None:
-        """Where a call with these runs: on the device that was asked for, else on that of its
-        tensors, which may be several, of each array one; None: in host memory."""
-        places = [devices.device_of(x) if isinstance(x, LazyTensor) else "cpu" for x in arrays]
-        found = set(places) - {"cpu"}
-        if self._device is None:
-            return tuple(places) if len(found) > 1 else next(iter(found), None)
-        for array, place in zip(arrays, places):
-            if place not in ("cpu", self._device):
-                raise runtime_error(
-                    f"{self._name}: device= is on {self._device} and "
-                    f"{array.name or 'an argument'!r} on {place}. Arguments of one device are "
-                    "required: move one of them with .to(device)."
-                )
-        return self._device
+        return (
+            (signature, _outline(args), _core.device_of_call(self._name, arrays, self._device)),
+            arrays,
+            rebuild,
+        )
 
     def _compile(self, arrays: list[Any], rebuild: Any) -> Specialisation:
         is_array = [_is_array(array) for array in arrays]
@@ -229,8 +215,10 @@ class CompiledFunction:
         with self._lock:
             self._made += 1
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
-        donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
-        place = self._device_of(arrays)
+        donated = _core.donated_arrays(
+            self._name, self._donate, rebuild(list(range(len(arrays)))), is_array
+        )
+        place = _core.device_of_call(self._name, arrays, self._device)
         run_options = self._options.on(place) if isinstance(place, str) else self._options
         core = _core.compile_function(
             traced, examples, run_options, name, donated, self._most_nodes,
@@ -260,19 +248,6 @@ class CompiledFunction:
             else:
                 names += names_of(value, "" if parameter is None else parameter.name)
         return names
-
-    def _donated(self, numbered: tuple[Any, ...], is_array: list[bool]) -> list[int]:
-        """The numbers, among the arrays, of those in donated arguments."""
-        found: list[int] = []
-        for place in self._donate:
-            if place >= len(numbered):
-                raise value_error(
-                    f"{self._name}: argument {place} is donated, but {len(numbered)} are "
-                    "given. Places of arguments are required."
-                )
-            leaves, _ = flatten((numbered[place],))
-            found += [sum(is_array[:leaf]) for leaf in leaves if is_array[leaf]]
-        return found
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         if named:
@@ -336,11 +311,14 @@ class CompiledFunction:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not (name == "core" or hasattr(Specialisation, name)):
             raise AttributeError(f"'CompiledFunction' object has no attribute {name!r}")
+        return getattr(self._latest_for(name), name)
+
+    def _latest_for(self, name: str) -> Specialisation:
         if self._latest is None:
             raise AttributeError(
                 with_location(f"{self._name}.{name}: nothing is compiled before the first call.")
             )
-        return getattr(self._latest, name)
+        return self._latest
 
     def export(
         self,
@@ -357,47 +335,14 @@ class CompiledFunction:
         specialisation. With `style="plain"` in plain C++, or in C with `language="c"`;
         `workspace`: its memory is an argument; `strict`: for checkers of rules such as MISRA's.
         `texts`: tables of texts that the header has too."""
-        chosen = [self.specialise(*examples) for examples in signatures]
-        if not chosen:
-            if self._latest is None:
-                raise AttributeError(
-                    with_location(
-                        f"{self._name}.export: nothing is compiled before the first call."
-                    )
-                )
-            chosen = [self._latest]
-        cores = [one.core for one in chosen]
-        tables = [(name, [*each]) for name, each in (texts or {}).items()]
-        return export_cores(
-            cores, os.fspath(path), self._name, style, language, workspace, strict, "", tables
-        )
+        cores = [self.specialise(*examples).core for examples in signatures]
+        return _core.export_cores(
+            cores or [self._latest_for("export").core], os.fspath(path), self._name, style,
+            language, workspace, strict, "", texts,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
-
-
-def export_cores(
-    cores: list[Any],
-    path: str,
-    name: str,
-    style: str,
-    language: str,
-    workspace: bool,
-    strict: bool,
-    main_text: str = "",
-    texts: Sequence[tuple[str, list[str]]] = (),
-) -> list[str]:
-    """Writes compiled functions in one of the two styles; ValueError for what does not go
-    together."""
-    if style == "plain" and not main_text:
-        return _core.export_plain(cores, path, name, language, workspace, strict, texts)
-    if style == "fast" and language == "cpp" and not workspace and not strict:
-        return _core.export_cpp_project(cores, path, name, main_text, texts)
-    raise value_error(
-        f"export: style={style!r} with language={language!r}, workspace={workspace!r}"
-        f"{', strict=True' if strict else ''}{' and a main_text' if main_text else ''} does not "
-        "exist. style='fast' (C++), or style='plain' ('cpp' or 'c') without main_text, is required."
-    )
 
 
 def _is_literal(value: Any) -> bool:

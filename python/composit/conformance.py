@@ -22,8 +22,7 @@ from composit import nn, random
 from composit import numpy as cnp
 
 Function = Callable[..., Any]
-DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32",
-          "float64", "complex64", "complex128")  # fmt: skip
+DTYPES: tuple[str, ...] = tuple(dtype.name for dtype in _core.reports.judged_dtypes())
 
 
 class Case:
@@ -39,39 +38,23 @@ class Outcome:
     """What one case gave: equal, refused (kernels left to the interpreter), what is wrong, or why
     the interpreter does not define it."""
 
-    def __init__(self, case: Case, refused: list[str], wrong: str, undefined: str = "") -> None:
+    def __init__(self, case: Case, refused: list[Any], wrong: str, undefined: str = "") -> None:
         self.case, self.refused, self.wrong, self.undefined = case, refused, wrong, undefined
 
 
 # ----- cases
-def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    """Ordinary values and special ones of a dtype."""
-    generator = np.random.RandomState(seed)
-    kind = np.dtype(dtype).kind
-    if kind == "b":
-        return generator.rand(*shape) < 0.5
-    if kind == "c":
-        part = np.empty(0, dtype).real.dtype.name
-        array = values(part, shape, seed).astype(dtype)
-        array.imag = np.roll(values(part, shape, seed + 100).reshape(-1), 3 + seed).reshape(shape)
-        return array
-    if kind in "iu":
-        limits = np.iinfo(dtype)
-        array = generator.randint(0 if kind == "u" else -9, 10, shape).astype(dtype)
-        special = np.array([limits.min, limits.max, 0, 1], dtype=dtype)
-    else:
-        array = (generator.standard_normal(shape) * 3).astype(dtype)
-        tiny = np.finfo(dtype).tiny
-        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, tiny / 4, 1, -1], dtype=dtype)
-    count = min(len(special), array.size // 2)
-    array.reshape(-1)[:count] = special[:count]
-    return array
+# values(dtype, shape, seed): ordinary values and special ones of a dtype.
+values: Any = _core.reports.judged_values
+_finite: Any = _core.reports.finite_values
+_operand_dtype: Any = _core.reports.judged_operand
+# same_bits(a, b): equal bytes; any NaN equals any NaN.
+same_bits: Callable[[np.ndarray, np.ndarray], bool] = _core.reports.same_bits
 
 
 def row_cases() -> Iterator[Case]:
     """Every row of the table in every dtype that it takes, one program a row."""
     for row in _core.scalar.all_rows():
-        dtypes = [dtype for dtype in DTYPES if _takes(row, dtype)]
+        dtypes = [dtype for dtype in DTYPES if _core.reports.is_judged_in(row, dtype)]
         if not dtypes:
             continue
         arguments = []
@@ -86,20 +69,6 @@ def row_cases() -> Iterator[Case]:
             return [_core.numpy.apply(row.name, *group) for group in groups]
 
         yield Case("rows", row.name, function, arguments)
-
-
-def _operand_dtype(row: Any, i: int, dtype: str) -> str:
-    if row.name == "where" and i == 0:
-        return "bool"
-    return "int32" if row.name == "ldexp" and i == 1 else dtype
-
-
-def _takes(row: Any, dtype: str) -> bool:
-    try:
-        computed, _ = row.types([_operand_dtype(row, i, dtype) for i in range(row.arity)])
-    except (TypeError, NotImplementedError):
-        return False
-    return all(one.name in DTYPES for one in computed)
 
 
 def reduction_cases() -> Iterator[Case]:
@@ -138,16 +107,6 @@ def contraction_cases() -> Iterator[Case]:
         yield Case("contractions", f"convolution {dtype}", convolve, [image, filters])
         if dtype != "complex64":
             yield Case("contractions", f"pools {dtype}", pool, [image])
-
-
-def _finite(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    generator = np.random.RandomState(3)
-    if np.dtype(dtype).kind in "iu":
-        return generator.randint(-9, 10, shape).astype(dtype)
-    if np.dtype(dtype).kind == "c":
-        pairs = generator.standard_normal((*shape, 2))
-        return (pairs[..., 0] + 1j * pairs[..., 1]).astype(dtype)
-    return generator.standard_normal(shape).astype(dtype)
 
 
 def layout_cases() -> Iterator[Case]:
@@ -227,17 +186,6 @@ def all_cases() -> Iterator[Case]:
 
 
 # ----- running
-def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal bytes; any NaN equals any NaN."""
-    if a.dtype != b.dtype or a.shape != b.shape:
-        return False
-    if a.dtype.kind in "fc":
-        return bool(
-            np.all((a == b) & (np.signbit(a.real) == np.signbit(b.real)) | (a != a) & (b != b))
-        )
-    return a.tobytes() == b.tobytes()
-
-
 def run(case: Case, backend: str) -> Outcome:
     """One case on the back end and on the interpreter."""
     try:
@@ -248,21 +196,12 @@ def run(case: Case, backend: str) -> Outcome:
         got, placements = _values(case, backend)
     except Exception as error:
         return Outcome(case, [], f"{type(error).__name__}: {error}")
-    refused = [f"{kernel}: {why}" for kernel, where, why in placements if where != backend]
+    refused = [(kernel, why) for kernel, where, why in placements if where != backend]
     for i, (a, b) in enumerate(zip(expected, got)):
         if not same_bits(a, b):
-            return Outcome(case, refused, f"output {i} of dtype {a.dtype}: {_difference(a, b)}")
+            difference = _core.reports.first_difference(a, b)
+            return Outcome(case, refused, f"output {i} of dtype {a.dtype}: {difference}")
     return Outcome(case, refused, "")
-
-
-def _difference(a: np.ndarray, b: np.ndarray) -> str:
-    if a.shape != b.shape:
-        return f"shape {b.shape} instead of {a.shape}"
-    at = np.argwhere(~((a == b) | (a != a) & (b != b)))
-    if not len(at):
-        return "a zero has the other sign"
-    place = tuple(int(i) for i in at[0])
-    return f"{b[place]!r} instead of {a[place]!r} at {place}, {len(at)} of {a.size} elements differ"
 
 
 def _values(case: Case, backend: str) -> tuple[list[np.ndarray], Any]:
@@ -273,24 +212,8 @@ def _values(case: Case, backend: str) -> tuple[list[np.ndarray], Any]:
 
 def report(outcomes: list[Outcome], backend: str) -> str:
     """The table: one line per group, then what differs and what was refused."""
-    lines = [f"{'group':14}{'cases':>8}{'equal':>8}{'refused':>9}{'wrong':>8}{'undefined':>11}"]
-    for group in dict.fromkeys(outcome.case.group for outcome in outcomes):
-        of_group = [outcome for outcome in outcomes if outcome.case.group == group]
-        wrong = sum(bool(outcome.wrong) for outcome in of_group)
-        refused = sum(bool(outcome.refused) for outcome in of_group)
-        undefined = sum(bool(outcome.undefined) for outcome in of_group)
-        equal = len(of_group) - wrong - undefined
-        lines.append(f"{group:14}{len(of_group):8}{equal:8}{refused:9}{wrong:8}{undefined:11}")
-    for outcome in outcomes:
-        if outcome.wrong:
-            lines.append(f"{backend}: {outcome.case.name}: {outcome.wrong}")
-        if outcome.undefined:
-            lines.append(f"interpreter: {outcome.case.name}: {outcome.undefined}")
-    reasons = dict.fromkeys(
-        reason.split(": ", 1)[1] for outcome in outcomes for reason in outcome.refused
-    )
-    lines += [f"refused, and left to the interpreter: {reason}" for reason in reasons]
-    return "\n".join(lines)
+    rows = [(x.case.group, x.case.name, x.refused, x.wrong, x.undefined) for x in outcomes]
+    return _core.reports.verdict(rows, backend)
 
 
 def main(arguments: list[str] | None = None) -> int:

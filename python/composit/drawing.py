@@ -27,17 +27,18 @@ def drawn(
     digraph = make_digraph()
     digraph.attr("node", fontsize="11", height="0.3", margin="0.08,0.04")
     digraph.attr("edge", fontsize="9", arrowsize="0.6")
-    _draw(digraph, items)
+    draw(digraph, items)
     for source, sink, label, attributes in edges:
         digraph.edge(source, sink, label=label, **attributes)
     return digraph, has_calls
 
 
-def _draw(digraph: Any, items: list[Any]) -> None:
+def draw(digraph: Any, items: list[Any]) -> None:
+    """Boxes, and clusters with what is in them, as statements of graphviz's package."""
     for name, label, attributes, inner in items:
         if inner is None:
             digraph.node(name, label=label_of(label), **attributes)
             continue
         with digraph.subgraph(name=name) as cluster:
             cluster.attr(label=label_of(label), **attributes)
-            _draw(cluster, inner)
+            draw(cluster, inner)

@@ -57,15 +57,9 @@ def options(
     """How to run: the back end by name, threads (None: set_threads' or all), what to plan, how
     many bytes a part of fused rows touches (None: the back end's choice), the passes (None: the
     standard ones), and what runs elsewhere (a Placement, or devices by name)."""
-    check_positive("threads", threads)
-    check_positive("bytes_of_part", bytes_of_part, "bytes")
-    if not isinstance(backend, str):
-        raise type_error(f"backend: {backend!r} is not a name. A back end's name is required.")
-    if pipeline is not None and not isinstance(pipeline, _core.Pipeline):
-        raise type_error(f"pipeline: {pipeline!r}. A composit.pipeline.Pipeline is required.")
-    return _core.Options(
-        backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "",
-        bytes_of_part or 0, pipeline=pipeline, placement=_core.Placement(place),
+    return _core.run_options(
+        backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline,
+        _core.Placement(place), _threads[0],
     )  # fmt: skip
 
 
@@ -142,8 +136,10 @@ def evaluate(
         raise type_error(f"evaluate: cache is {cache!r}. A Cache is required.")
     outputs = [x if type(x) is LazyTensor else as_tensor(x) for x in tensors]
     targets = outputs
-    if inputs or cache:
-        targets = _with_values(outputs, inputs or {}, cache)
+    if inputs:
+        targets = _core.with_given(outputs, dict(inputs))
+    elif cache:
+        targets = _with_known(outputs, cache)
     usual = isinstance(backend, str) and backend == "interpreter" and threads is None
     values = _core.look(targets, _usual_options() if usual else options(backend, threads))
     result: Any = tuple(values) if always_return_tuple else values
@@ -157,31 +153,13 @@ def evaluate(
     return result
 
 
+def _with_known(outputs: list[Any], cache: Cache) -> list[Any]:
+    """The outputs over constants in place of the tensors whose values the cache knows."""
+    known = dict(cache.known())
+    constants = [_core.constant(value, tensor.name, False) for tensor, value in known.items()]
+    return _core.substitute(outputs, list(known), constants)
+
+
 if not TYPE_CHECKING:
     # Calls with one tensor are answered in C++.
     evaluate = functools.update_wrapper(_core.Evaluate(_usual_options, evaluate), evaluate)
-
-
-def _with_values(outputs: list[Any], inputs: Mapping[Any, Any], cache: Cache | None) -> list[Any]:
-    """The outputs over constants in place of the tensors whose values are given or known."""
-    import numpy as np
-
-    given, constants = [], []
-    for tensor, value in inputs.items():
-        if not isinstance(tensor, LazyTensor):
-            raise type_error(f"evaluate: {tensor!r} is given a value. A tensor is required.")
-        constant = as_tensor(np.asarray(value))
-        may_cast = np.can_cast(constant.dtype, tensor.dtype, "same_kind")
-        if constant.shape != tensor.shape or not may_cast:
-            raise value_error(
-                f"evaluate: {tensor.describe()} is given {constant.dtype}"
-                f"{list(constant.shape)}. Its shape, and a dtype that casts to its own, are "
-                "required."
-            )
-        given.append(tensor)
-        constants.append(_core.numpy.astype(constant, tensor.dtype))
-    if cache is not None and not inputs:
-        for tensor, value in cache.known():
-            given.append(tensor)
-            constants.append(_core.constant(value, tensor.name, False))
-    return _core.substitute(outputs, given, constants)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import composit._core as _core
-from composit.compilation import CompiledFunction, export_cores
+from composit.compilation import CompiledFunction
 
 
 def export(
@@ -45,7 +45,6 @@ def export(
     written.
     """
     cores = _core.cores_to_export(path, name, functions, CompiledFunction)
-    tables = [(table, [*each]) for table, each in (texts or {}).items()]
-    return export_cores(
-        cores, os.fspath(path), name, style, language, workspace, strict, main_text, tables
+    return _core.export_cores(
+        cores, os.fspath(path), name, style, language, workspace, strict, main_text, texts
     )

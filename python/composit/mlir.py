@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import composit._core as _core
-from composit._core import LazyTensor, type_error, value_error
+from composit._core import LazyTensor, value_error
 from composit._named_graphs import named_graph
 from composit.compilation import compile as compile_function
-from composit.evaluation import as_tensor
 
 __all__ = ["Function", "Module", "ValueInfo", "load", "operations", "text"]
 
@@ -95,7 +94,7 @@ class Function:
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         """The outputs for these inputs."""
         name = self._function_name()
-        results = self._core.call(name, self._tensors(args, named))
+        results = self._core.call(name, self._core.arguments(name, self.name, args, named))
         return results[0] if len(results) == 1 else tuple(results)
 
     def compile(self, *examples: Any, **options: Any) -> Any:
@@ -109,41 +108,13 @@ class Function:
 
     def placeholders(self) -> list[LazyTensor]:
         """A placeholder for each input; ValueError where one has an open length."""
-        for each in self.inputs:
-            if each.is_open:
-                raise value_error(
-                    f"mlir: input {each.name!r} of {self.name} is {each.description}. Fixed "
-                    "lengths, or examples, are required."
-                )
-        shapes = [[n for n in each.shape if n is not None] for each in self.inputs]
-        return [
-            _core.input(each.name, each.dtype, shape) for each, shape in zip(self.inputs, shapes)
-        ]
+        return self._core.placeholders(self._function_name(), self.name)
 
     def _infos(self, values_of: Any) -> tuple[ValueInfo, ...]:
-        return tuple(
-            ValueInfo(each, str(dtype), tuple(None if n < 0 else n for n in shape))
-            for each, dtype, shape in values_of(self.name)
-        )
+        return tuple(ValueInfo(*each) for each in values_of(self.name))
 
     def _function_name(self) -> str:
         return self.name
-
-    def _tensors(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[LazyTensor]:
-        names = [value.name for value in self.inputs]
-        required = f"{len(names)} inputs are required: {', '.join(names)}."
-        if len(args) > len(names):
-            raise type_error(f"mlir: {self.name} is called with {len(args)} inputs. {required}")
-        given = dict(zip(names, args))
-        for name, value in named.items():
-            if name not in names or name in given:
-                why = "is given twice" if name in given else "is no input"
-                raise type_error(f"mlir: {name!r} {why} of {self.name}. {required}")
-            given[name] = value
-        for name in names:
-            if name not in given:
-                raise type_error(f"mlir: input {name!r} of {self.name} is missing. {required}")
-        return [as_tensor(given[name]) for name in names]
 
 
 class Module(Function):
@@ -152,6 +123,8 @@ class Module(Function):
 
     `functions` are all of its functions, by name; `operations` those of their operations, in the
     order of the text."""
+
+    format = "StableHLO"
 
     def __init__(self, core: Any, name: str) -> None:
         self._main: str | None = core.main if core.has_main else None

@@ -30,22 +30,7 @@ class Schema:
     printed, saved as text, compared, passed to compile."""
 
     def __init__(self, tiles: Mapping[Any, Any] | None = None) -> None:
-        self._core = _core.mosaic.Schema()
-        if tiles is not None and not isinstance(tiles, Mapping):
-            raise type_error(
-                f"Schema: {tiles!r} is not a mapping. Tiles by tensor, or by a tensor's name, "
-                "are required."
-            )
-        for tensor, levels in (tiles or {}).items():
-            view = _levels(levels)
-            if isinstance(tensor, str):
-                self._core.tile_name(tensor, view)
-            elif isinstance(tensor, LazyTensor):
-                self._core.tile_tensor(tensor, view)
-            else:
-                raise type_error(
-                    f"Schema: {tensor!r} is neither a tensor nor a name. One is required."
-                )
+        self._core = _core.mosaic.Schema(tiles)
 
     @classmethod
     def _of(cls, core: Any) -> Schema:
@@ -89,20 +74,6 @@ class Schema:
 
     def __repr__(self) -> str:
         return f"<Schema of {len(self.tiles)} tensors>"
-
-
-def _levels(levels: Any) -> list[TileLevel]:
-    if isinstance(levels, TileLevel):
-        return [levels]
-    if isinstance(levels, Iterable):
-        each = list(levels)
-        if each and all(isinstance(level, TileLevel) for level in each):
-            return each
-        if all(isinstance(length, int) for length in each):
-            return [TileLevel("tile", each)] if each else []
-    raise type_error(
-        f"Schema: {levels!r} are no tiles. A shape, or a list of TileLevel, is required."
-    )
 
 
 class Kernel:
@@ -297,12 +268,12 @@ def _one_or_all(values: list[Any]) -> Any:
 def tilize(array: Any, levels: Any) -> Any:
     """The array's elements in the order of the tiles, in an array with a dimension for each level
     and dimension: the tiles of the first level, those of the next inside each, …, the elements."""
-    return _core.mosaic.tilize(array, _levels(levels))
+    return _core.mosaic.tilize(array, levels)
 
 
 def untilize(tiles: Any, shape: Any, levels: Any) -> Any:
     """What tilize made out of an array of that shape, as it was."""
-    return _core.mosaic.untilize(tiles, shape, _levels(levels))
+    return _core.mosaic.untilize(tiles, shape, levels)
 
 
 def this_machine(target: str = "cpp", threads: int | None = None) -> Machine:
@@ -335,10 +306,10 @@ def _options(
     check_positive("threads", threads)
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema(schema)
-    core = None if schema is None else schema._core
     return _core.mosaic.Options(
-        core, target, reuse_buffers, fuse, whole_model, threads or _threads[0],
-        cache_folder or "", list(inputs), name, Placement(place), list(devices),
+        getattr(schema, "_core", None), target, reuse_buffers, fuse, whole_model,
+        threads or _threads[0], cache_folder or "", list(inputs), name, Placement(place),
+        list(devices),
     )  # fmt: skip
 
 

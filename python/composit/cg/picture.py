@@ -6,15 +6,16 @@ import os
 import shutil
 from typing import Any
 
+import composit._core as _core
 from composit._core import LazyTensor, value_error, with_location
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
 from composit.cg.values import given_back
+from composit.drawing import draw
 from composit.evaluation import evaluate
 from composit.labels import label_of
 
 FORMATS = ("svg", "png", "pdf", "dot", "gv")
 LARGEST = 6  # elements whose values are shown
-COLORS = {"variable": "#dbe9f6", "parameter": "#fdebc8", "constant": "#eeeeee"}
 
 
 class Picture:
@@ -71,87 +72,53 @@ class Picture:
 def picture_of(roots: Node | list[Node], title: str | None = None) -> Picture:
     """The picture of the graph that leads to a node, or to several; without a title, that of the
     first one's module."""
-    return Picture(_Drawing(roots if isinstance(roots, list) else [roots], title).digraph)
+    roots = roots if isinstance(roots, list) else [roots]
+    nodes = list({id(node): node for root in roots for node in get_all_nodes(root)}.values())
+    digraph = _graphviz().Digraph("cg")
+    digraph.attr(
+        label=label_of(_title(roots[0]) if title is None else title), labelloc="t",
+        fontname="Helvetica",
+    )  # fmt: skip
+    digraph.attr("node", fontsize="11", height="0.3", margin="0.1,0.05", fontname="Helvetica")
+    digraph.attr("edge", arrowsize="0.6")
+    items, edges = _core.cg.picture(*_rows(nodes, roots))
+    draw(digraph, items)
+    digraph.edges(edges)
+    return Picture(digraph)
 
 
-class _Drawing:
-    """The nodes by the module calls that they are in, then the edges."""
+def _graphviz() -> Any:
+    try:
+        import graphviz
+    except ImportError:
+        raise ImportError(
+            with_location("plot_cg: the package graphviz is required (pip install graphviz).")
+        ) from None
+    return graphviz
 
-    def __init__(self, roots: list[Node], title: str | None) -> None:
-        try:
-            import graphviz
-        except ImportError:
-            raise ImportError(
-                with_location("plot_cg: the package graphviz is required (pip install graphviz).")
-            ) from None
-        self.roots = roots
-        every = {id(node): node for root in roots for node in get_all_nodes(root)}
-        self.nodes = list(every.values())
-        self.names = {id(node): f"n{i}" for i, node in enumerate(self.nodes)}
-        self.clusters: dict[Frame, str] = {}
-        self.values = _values(self.nodes)
-        self.digraph = graphviz.Digraph("cg")
-        if title is None:
-            title = _title(roots[0])
-        self.digraph.attr(label=label_of(title), labelloc="t", fontname="Helvetica")
-        self.digraph.attr("node", fontsize="11", height="0.3", margin="0.1,0.05",
-                          fontname="Helvetica")  # fmt: skip
-        self.digraph.attr("edge", arrowsize="0.6")
-        self._draw(self.digraph, None)
-        for node in self.nodes:
-            for child in node._children:
-                self.digraph.edge(self.names[id(child)], self.names[id(node)])
 
-    def _draw(self, digraph: Any, frame: Frame | None) -> None:
-        """The nodes of this call of a module, and those of the calls within."""
-        inner: dict[Frame, None] = {}
-        for node in self.nodes:
-            chain = _frames(self._frame_of(node))
-            depth = 0 if frame is None else frame.depth + 1
-            if frame is not None and frame not in chain:
-                continue
-            if len(chain) == depth:
-                self._node(digraph, node)
-            else:
-                inner[chain[depth]] = None
-        for one in inner:
-            name = f"cluster_{len(self.clusters)}"
-            self.clusters[one] = name
-            with digraph.subgraph(name=name) as cluster:
-                cluster.attr(
-                    label=label_of(one.module.short_functional_name),
-                    style="rounded,filled", fillcolor="#00000008", color="gray40", fontsize="11",
-                )  # fmt: skip
-                self._draw(cluster, one)
+def _rows(nodes: list[Node], roots: list[Node]) -> tuple[list[Any], list[str]]:
+    """Each node as the picture takes it, and the names of the modules whose calls they are in."""
+    values, are_roots = _values(nodes), set(map(id, roots))
+    places = {id(node): place for place, node in enumerate(nodes)}
+    calls: dict[Frame, int] = {}
+    rows = [
+        (
+            *_kind_and_name(node),
+            values[id(node)],
+            id(node) in are_roots,
+            [calls.setdefault(frame, len(calls)) for frame in _frames(node._place.frame)],
+            [places[id(child)] for child in node._children],
+        )
+        for node in nodes
+    ]
+    return rows, [frame.module.short_functional_name for frame in calls]
 
-    def _frame_of(self, node: Node) -> Frame | None:
-        """Inputs are outside, parameters in the innermost call around all their uses."""
-        if not isinstance(node, InputNode):
-            return node._place.frame
-        if node.ref.input_type == "variable":
-            return None
-        users = [_frames(parent._place.frame) for parent in node.parents
-                 if id(parent) in self.names]  # fmt: skip
-        if not users:
-            return None
-        common = users[0]
-        for chain in users[1:]:
-            common = [a for a, b in zip(common, chain) if a is b]
-        return common[-1] if common else None
 
-    def _node(self, digraph: Any, node: Node) -> None:
-        value = self.values[id(node)]
-        if isinstance(node, InputNode):
-            name = node.short_name if _is_named(node) else ""
-            label = f"{name} ({value})" if name else value
-            look = {"shape": "ellipse", "style": "filled"}
-            look["fillcolor"] = COLORS[node.ref.input_type]
-        else:
-            label = f"{type(node.ref).__name__}→({value})"
-            look = {"shape": "box", "style": "rounded"}
-        if any(node is root for root in self.roots):
-            look["peripheries"] = "2"
-        digraph.node(self.names[id(node)], label=label_of(label), **look)
+def _kind_and_name(node: Node) -> tuple[str, str]:
+    if isinstance(node, InputNode):
+        return node.ref.input_type, node.short_name if _is_named(node) else ""
+    return "", type(node.ref).__name__
 
 
 def _is_named(node: InputNode) -> bool:

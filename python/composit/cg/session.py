@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from composit._core import LazyTensor, type_error, value_error, with_location
+import composit._core as _core
+from composit._core import LazyTensor, value_error, with_location
 from composit.cg.naming import fullname, unique_id
 from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
 from composit.cg.progress import current
@@ -225,33 +226,16 @@ def checked_count(
 ) -> tuple[Any, ...]:
     """The values that the function takes, those by name behind the others: too few are refused,
     surplus ones warned of."""
-    import warnings
+    taken, surplus = _core.cg.values_for(function, values, named or {})
+    if surplus:
+        import warnings
 
-    names = [variable.short_name for variable in function.inputs]
-    given: dict[str, Any] = dict(zip(names, values))
-    for name, value in (named or {}).items():
-        if name in given or name not in names:
-            what = "is given twice" if name in given else "is no input"
-            known = ", ".join(map(repr, names)) or "it has none"
-            raise type_error(
-                f"{function.functional_name}: {name!r} {what}. Each of its inputs once is "
-                f"required: {known}."
-            )
-        given[name] = value
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise value_error(
-            f"{function.functional_name}: {len(given)} of {len(names)} inputs are given; "
-            f"without: {', '.join(map(repr, missing))}. When a function is called, all its "
-            "inputs must be instantiated."
-        )
-    if len(values) > len(names):
         warnings.warn(
             with_location(
-                f"{function.functional_name}: {len(values)} values are given for {len(names)} "
-                f"inputs. The last {len(values) - len(names)} are ignored: "
-                f"{', '.join(described(value) for value in values[len(names) :])}."
+                f"{function.functional_name}: {len(values)} values are given for {len(taken)} "
+                f"inputs. The last {len(surplus)} are ignored: "
+                f"{', '.join(map(described, surplus))}."
             ),
             stacklevel=4,
         )
-    return tuple(given[name] for name in names)
+    return taken

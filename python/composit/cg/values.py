@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, type_error, with_location
-from composit._masked import refuse_masked
+
+# refuse_masked(value, what): TypeError where the value, or one within it, is a masked array.
+refuse_masked: Callable[[Any, str], None] = _core.numpy.refuse_masked
 
 
 def described(value: Any) -> str:
     """A value in a message, however large."""
-    shape = getattr(value, "shape", None) if is_array(value) else None
-    if shape is not None and len(shape):
-        return f"{value.dtype}{list(shape)}"
+    if is_array(value) and len(getattr(value, "shape", ())):
+        return f"{value.dtype}{list(value.shape)}"
     text = repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
 

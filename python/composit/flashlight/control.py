@@ -29,7 +29,8 @@ class Scope:
     def __init__(self, operator: str, is_taken: Any = None, counter: Any = None) -> None:
         self.operator, self.counter, self._is_taken = operator, counter, is_taken
         self._seen: dict[Any, LazyTensor] = {}  # by nodes from outside
-        self.total: set[Any] = set()  # nodes that look up elements, and cannot fail
+        # Nodes of operands whose indices are within bounds, behind those of results.
+        self.total: list[tuple[list[Any], list[Any]]] = []
 
     def seen(self, value: LazyTensor) -> LazyTensor:
         """A value from outside as the function sees it: the same, but that gradients reach it where
@@ -47,18 +48,12 @@ class Scope:
 
     def note_total(self, results: Any, operands: Any) -> None:
         """What lies between these operands, whose indices are within bounds, and the results."""
-        ends = {x.node for x in operands}
-        left = [x.node for x in results]
-        while left:
-            node = left.pop()
-            if node not in ends and node not in self.total:
-                self.total.add(node)
-                left += [operand.node for operand in node.operands]
+        self.total.append(([x.node for x in results], [x.node for x in operands]))
 
     @property
-    def border(self) -> set[Any]:
+    def border(self) -> list[Any]:
         """The nodes by which the function sees values from outside."""
-        return {seen.node for seen in self._seen.values()}
+        return [seen.node for seen in self._seen.values()]
 
 
 def of_functions(tracer: Any, func: Any, args: Any) -> Any:
@@ -134,35 +129,31 @@ def _cond(
 
 def _check_total(tracer: Any, operator: str, values: list[Any], scope: Scope) -> None:
     """Refuses a side that could raise an error although it is not taken: both are computed."""
-    left = [value.node for value in values if isinstance(value, LazyTensor)]
-    met, border = set(left), scope.border
-    counters: set[Any] = set()  # of loops, which stay within what they go along
-    while left:
-        node = left.pop()
-        if node in border:
-            continue
-        name = node.operation.name
-        fails = node.operation.is_foreign
-        if name in ("gather", "scatter") and node not in scope.total:
-            indices = [x.node for x in node.operands[1 : 1 + len(node.attributes["axes"])]]
-            fails = not all(index.is_constant or index in counters for index in indices)
-        if fails:
-            refuse(
-                tracer,
-                operator,
-                f"a side computes {node.name or name!r} [{node.location}], which can fail for its "
-                "operands' values, and both sides are computed. It must stand before the choice.",
-            )
-        body = node.attributes.get("body")
-        if body is not None and name == "loop":
-            counters.add(body.parameters[0].node)
-        for operand in (*node.operands, *(body.results if body is not None else ())):
-            if operand.node not in met:
-                met.add(operand.node)
-                left.append(operand.node)
+    nodes = [value.node for value in values if isinstance(value, LazyTensor)]
+    part: Any = _core.fallible_part(nodes, scope.border, scope.total)
+    if part is not None:
+        refuse(
+            tracer,
+            operator,
+            f"a side computes {part.name or part.operation.name!r} [{part.location}], which can "
+            "fail for its operands' values, and both sides are computed. It must stand before the "
+            "choice.",
+        )
 
 
 # ----- loops
+
+
+def _check_kinds(tracer: Any, operator: str, what: str, news: Any, olds: Any) -> None:
+    """Refuses parts that have another shape or dtype after an iteration than before it."""
+    for number, (new, old) in enumerate(zip(news, olds)):
+        if _kind(new) != _kind(old):
+            refuse(
+                tracer,
+                operator,
+                f"part {number} of {what} is {_said(old)} before an iteration, {_said(new)} after "
+                "it. Equal shapes and dtypes are required.",
+            )
 
 
 def _scan(tracer: Any, operator: str, body: Any, init: Any, xs: Any, additional: Any = ()) -> Any:
@@ -179,14 +170,7 @@ def _scan(tracer: Any, operator: str, body: Any, init: Any, xs: Any, additional:
             with tracer.mode:
                 made, found = pytree.tree_flatten(body(*given, *additional))
             after, ys = made[: len(init)], made[len(init) :]
-            for number, (new, old) in enumerate(zip(after, given)):
-                if _kind(new) != _kind(old):
-                    refuse(
-                        tracer,
-                        operator,
-                        f"part {number} of the carry is {_said(old)} before an iteration, "
-                        f"{_said(new)} after it. Equal shapes and dtypes are required.",
-                    )
+            _check_kinds(tracer, operator, "the carry", after, given)
             kinds[:], structure[:] = ys, [found]
             values = [tracer.operand(y) for y in ys if isinstance(y, torch.Tensor)]
             return [tracer.operand(new) for new in after], values
@@ -229,14 +213,7 @@ def _while_loop(
                 break
             with tracer.mode:
                 after, structure = pytree.tree_flatten(body(*carried, *additional))
-            for number, (new, old) in enumerate(zip(after, carried)):
-                if _kind(new) != _kind(old):
-                    refuse(
-                        tracer,
-                        operator,
-                        f"part {number} of what is carried is {_said(old)} before an iteration, "
-                        f"{_said(new)} after it. Equal shapes and dtypes are required.",
-                    )
+            _check_kinds(tracer, operator, "what is carried", after, carried)
             carried = after
         values = [
             x if not isinstance(x, torch.Tensor) or tracer.is_constant(x) else tracer.operand(x)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,7 @@ class TracedEstimator:
             results = self(x)
             return {method: results[method] for method in chosen}
 
-        name = options.pop("name", _snake_case(self.name))
+        name = options.pop("name", _core.reports.snake_case(self.name))
         compiled = compile_function(function, self._arguments(example), name=name)
         if self.classes is not None and "predict" in chosen:
             options["texts"] = {"classes": [*self.classes], **options.get("texts", {})}
@@ -170,8 +170,8 @@ class TracedEstimator:
         if self._outside is not None:
             given = as_tensor(given).astype("float64")
         named, listed = (given, ()) if isinstance(given, dict) else ({}, (given,))
-        model = self._model
-        outputs = model._core.call(model._inputs(listed, named), dict(model.parameters))
+        core = self._model._core
+        outputs = core.call(core.arguments(listed, named), dict(self._model.parameters))
         return [self._narrowed(self._numbers(output)) for output in outputs]
 
     def _narrowed(self, output: Any) -> Any:
@@ -181,12 +181,11 @@ class TracedEstimator:
     def _numbers(self, output: Any) -> Any:
         """Classes that are texts as their places in `classes`."""
         if isinstance(output, _strings):
-            table = np.array([self._places[text] for text in output.texts])
-            return cnp.take(table, output.places)
-        if isinstance(output, _core.onnx.Strings):
-            places = [self._places[text] for text in output.elements]
-            return as_tensor(np.array(places, "int64").reshape(tuple(output.shape)))
-        return output
+            return cnp.take(self._places_of(output.texts), output.places)
+        return output if isinstance(output, LazyTensor) else as_tensor(self._places_of(output))
+
+    def _places_of(self, texts: Any) -> np.ndarray:
+        return np.vectorize(self._places.__getitem__, ["int64"])(np.asarray(texts, object))
 
     def _shaped(self, method: str, value: Any) -> Any:
         """A result with as many axes as the estimator's."""
@@ -212,26 +211,25 @@ class TracedEstimator:
         if self._apart(own, example) >= apart:
             self._model, self._outside = narrow, None
 
+    def _compared(self, own: dict[str, Any], example: Any) -> Iterator[tuple[str, Any, Any]]:
+        """The name of each method, what it gives here, and what the estimator's gives."""
+        for method, value in self(example).items():
+            expected = own[method]
+            if expected.dtype.kind in "OU":
+                expected = self._places_of(expected)
+            yield method, evaluate(value), expected
+
     def _apart(self, own: dict[str, Any], example: Any) -> float:
         """The largest difference of numbers from the estimator's, in parts of the largest value
         where that is above 1."""
-        worst = 0.0
-        for method, value in self(example).items():
-            expected = np.asarray(own[method])
-            if expected.dtype.kind != "f" or expected.size == 0:
-                continue
-            found = np.asarray(evaluate(value))
-            largest = max(1.0, float(np.abs(expected).max()))
-            if found.shape == expected.shape:
-                worst = max(worst, float(np.abs(found - expected).max()) / largest)
-        return worst
+        floats = (each for each in self._compared(own, example) if each[2].dtype.kind == "f")
+        apart = (_core.reports.distance(found, expected) for _, found, expected in floats
+                 if found.shape == expected.shape)  # fmt: skip
+        return max((largest / scale for largest, scale in apart), default=0.0)
 
     def _check(self, own: dict[str, Any], example: Any) -> None:
-        for method, value in self(example).items():
-            found, expected = np.asarray(evaluate(value)), np.asarray(own[method])
-            if expected.dtype.kind in "OU":
-                expected = np.array([self._places[text] for text in expected.tolist()])
-            problem = _difference(found, expected)
+        for method, found, expected in self._compared(own, example):
+            problem = _core.reports.beyond_rounding(found, expected, _most_apart, "the estimator's")
             if problem:
                 raise ValueError(
                     with_location(
@@ -240,22 +238,6 @@ class TracedEstimator:
                         "an example of float64 where float32 is too coarse, or check=False."
                     )
                 )
-
-
-def _difference(found: np.ndarray, expected: np.ndarray) -> str:
-    """In words, what is more than rounding; "" where nothing is."""
-    if found.shape != expected.shape:
-        return f"has shape {found.shape}, the estimator's has {expected.shape}"
-    if expected.dtype.kind != "f":
-        wrong = int((found != expected).sum())
-        return f"differs from the estimator's in {wrong} of {found.size} places" if wrong else ""
-    is_same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    with np.errstate(invalid="ignore"):
-        apart = np.where(is_same, 0.0, np.abs(found - expected)).max(initial=0.0)
-    largest = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
-    return "" if apart <= _most_apart * largest else (
-        f"differs from the estimator's by {apart:.3g} where values are up to {largest:.3g}"
-    )  # fmt: skip
 
 
 def _dense(values: Any) -> np.ndarray:
@@ -267,17 +249,6 @@ def _column(values: Any, dtype: str) -> Any:
     if not isinstance(values, LazyTensor):
         values = np.asarray(values) if dtype == "string" else np.asarray(values, dtype)
     return values.reshape((-1, 1))
-
-
-def _snake_case(name: str) -> str:
-    """LinearSVC: linear_svc; KMeans: k_means"""
-    words = "".join(
-        f"_{letter}" if letter.isupper() and i and (
-            not name[i - 1].isupper() or name[i + 1 : i + 2].islower()
-        ) else letter
-        for i, letter in enumerate(name)
-    )  # fmt: skip
-    return words.lower()
 
 
 def _converted(estimator: Any, example: Any) -> Any:

@@ -13,7 +13,10 @@ from typing import Any
 
 import composit._core as _core
 from composit.knossos.source import Source, shown
-from composit.knossos.values import Listed, Record, kind_of
+from composit.knossos.values import Listed
+
+# What is compared and made of these structures in C++: composit/knossos/annotated.h.
+annotated: Any = _core.knossos
 
 
 class Leaf:
@@ -22,32 +25,12 @@ class Leaf:
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
-    @staticmethod
-    def of(value: Any) -> Leaf:
-        if isinstance(value, tuple):
-            made_by = Listed if isinstance(value, Listed) else tuple
-            return Parts(made_by, {i: Leaf.of(part) for i, part in enumerate(value)})
-        if isinstance(value, Record):
-            return Parts(value.made_by, {k: Leaf.of(part) for k, part in value.fields.items()})
-        if hasattr(value, "shape"):
-            return TensorOf(value.kind, tuple(value.shape))
-        return Leaf(kind_of(value))
-
-    def build(self, leaf: Callable[[str], Any], name: str) -> Any:
-        """A value of this structure, whose numbers are leaf(name of the variable): of parts that
-        of the whole and of the part, "point.x", which no name in Python is."""
-        return leaf(name)
-
-    def leaves(self, name: str) -> list[tuple[str, str]]:
-        """(name of the variable, kind) of each number."""
-        return [(name, self.kind)]
-
     def result(self, numbers: list[Any]) -> Any:
         """The Python value of this structure; takes its numbers from the list's front."""
-        return numbers.pop(0)
-
-    def outline(self) -> str:
-        return "a number"
+        count = len(all_leaves(self))
+        made = annotated.put_together([self], numbers[:count], False)[0]
+        del numbers[:count]
+        return made
 
 
 class Tensor:
@@ -86,12 +69,6 @@ class TensorOf(Leaf):
         super().__init__(kind)
         self.extents, self.names = extents, names or {}
 
-    def leaves(self, name: str) -> list[tuple[str, str]]:
-        return []  # no numbers
-
-    def outline(self) -> str:
-        return f"an array of {len(self.extents)} axes"
-
 
 class Parts(Leaf):
     """A tuple, NamedTuple or dataclass."""
@@ -101,32 +78,13 @@ class Parts(Leaf):
         self.made_by, self.parts = made_by, parts
         self.is_plain = made_by in (tuple, Listed)  # and no record
 
-    def build(self, leaf: Callable[[str], Any], name: str) -> Any:
-        made = {key: part.build(leaf, f"{name}.{key}") for key, part in self.parts.items()}
-        if self.is_plain:
-            return self.made_by(made.values())
-        return Record(self.made_by, made)
-
-    def leaves(self, name: str) -> list[tuple[str, str]]:
-        return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
-
-    def result(self, numbers: list[Any]) -> Any:
-        made = [part.result(numbers) for part in self.parts.values()]
-        if self.is_plain:
-            return tuple(made)
-        return self.made_by(**dict(zip(self.parts, made)))
-
-    def outline(self) -> str:
-        if not self.is_plain:
-            return f"a {self.made_by.__name__}"
-        return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
-
 
 # all_leaves(structure): the numbers and arrays of a structure, in order. floats_among_parts(
 # structures): what gradients or tangents of values have: structures of floats alone, else their
 # floats.
 all_leaves: Any = _core.knossos.all_leaves
 floats_among_parts: Any = _core.knossos.floats_among_parts
+_core.provide("knossos_leaf", Leaf)
 _core.provide("knossos_parts", Parts)
 _core.provide("knossos_tensor", TensorOf)
 
@@ -263,39 +221,7 @@ def structures_of(source: Source) -> list[Leaf]:
     of one record: a second one of the class has its own, where equal names need not be equal."""
     annotations = [each.annotation for each in source.tree.args.args]
     found = [structure_of(source, each) for each in annotations if each is not None]
-    taken = {extent for leaf in (each for part in found for each in all_leaves(part))
-             if isinstance(leaf, TensorOf) for extent in leaf.extents}  # fmt: skip
-    seen: set[Any] = set()
-    return [_with_own_extents(each, seen, taken) for each in found]
-
-
-def _with_own_extents(structure: Leaf, seen: set[Any], taken: set[Any]) -> Leaf:
-    if not isinstance(structure, Parts):
-        return structure
-    if structure.is_plain or structure.made_by not in seen:
-        seen.add(structure.made_by)
-        parts = {k: _with_own_extents(each, seen, taken) for k, each in structure.parts.items()}
-        return Parts(structure.made_by, parts)
-    names: dict[str, str] = {}
-    return _with_extents(structure, names, taken)
-
-
-def _with_extents(structure: Leaf, names: dict[str, str], taken: set[Any]) -> Leaf:
-    """The structure, whose extents have names that nothing else has."""
-    if isinstance(structure, Parts):
-        return Parts(structure.made_by, {k: _with_extents(each, names, taken)
-                                         for k, each in structure.parts.items()})  # fmt: skip
-    if not isinstance(structure, TensorOf):
-        return structure
-    for extent in structure.extents:
-        if isinstance(extent, str) and extent not in names:
-            k = 2
-            while f"{extent}_{k}" in taken:
-                k += 1
-            names[extent] = f"{extent}_{k}"
-            taken.add(names[extent])
-    extents = tuple(names[e] if isinstance(e, str) else e for e in structure.extents)
-    return TensorOf(structure.kind, extents, structure.names)
+    return annotated.with_own_extents(found)
 
 
 def _is_tensor(source: Source, node: ast.expr) -> bool:
@@ -388,8 +314,4 @@ def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
     source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted, TypeError)
 
 
-def leaves_of(structure: Leaf, name: str) -> list[tuple[str, str]]:
-    return structure.leaves(name)
-
-
-__all__ = ["Leaf", "Parts", "Tensor", "TensorOf", "fields_of", "leaves_of", "structure_of"]
+__all__ = ["Leaf", "Parts", "Tensor", "TensorOf", "fields_of", "structure_of"]

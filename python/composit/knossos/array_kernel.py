@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor, NotSupported, not_supported
-from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.annotations import Leaf, Parts, TensorOf, annotated
 from composit.knossos.given_derivative import leaves_of
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
@@ -46,22 +46,8 @@ class ArrayKernel(Kernel):
         self._leaves = [leaf for each in self.parameter_structures for leaf in leaves_of(each)]
         # The procedure's operands by their places among the leaves.
         self._operands = list(range(len(self._leaves)))
-        self._extents = self._first_extents()
+        self._extents = annotated.first_extents(self._leaves, self._operands)
         self._numbers: dict[Any, tuple[Any, int]] = {}  # of procedures that nodes call
-
-    def _first_extents(self) -> list[tuple[int, int]]:
-        """(leaf, axis) of each named extent, where it is first met."""
-        known: set[str] = set()
-        found = []
-        for i in self._operands:
-            leaf = self._leaves[i]
-            for axis, extent in enumerate(leaf.extents if isinstance(leaf, TensorOf) else ()):
-                if isinstance(extent, str) and extent not in known:
-                    known.add(extent)
-                    found.append((i, axis))
-        return found
-
-    # ----- calls
 
     def _first_call(self, *arguments: Any) -> Any:
         """Calls whose arguments are of float64 and need no conversion go straight to the code,
@@ -76,16 +62,7 @@ class ArrayKernel(Kernel):
     def _plain_order(self) -> list[int] | None:
         """The places of results, which code returns as numbers, then arrays. None where arguments
         or results have parts."""
-        result = self._result_structure()
-        parts = [result]
-        if isinstance(result, Parts) and result.made_by is tuple and len(result.parts) > 1:
-            parts = list(result.parts.values())
-        if any(type(each) not in (Leaf, TensorOf) for each in [*parts, *self.parameter_structures]):
-            return None
-        numbers = [i for i, part in enumerate(parts) if not isinstance(part, TensorOf)]
-        arrays = [i for i, part in enumerate(parts) if isinstance(part, TensorOf)]
-        place = {part: i for i, part in enumerate(numbers + arrays)}
-        return [place[i] for i in range(len(parts))]
+        return annotated.plain_order(self._result_structure(), self.parameter_structures)
 
     def _computed(self, leaves: list[Any]) -> Any:
         """All results, as a tuple where there are several."""
@@ -129,10 +106,8 @@ class ArrayKernel(Kernel):
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""
-        parts = leaves_of(self._result_structure())
-        count = sum(not isinstance(part, TensorOf) for part in parts)
-        numbers, arrays = iter(made[:count]), iter(made[count:])
-        return [next(arrays if isinstance(part, TensorOf) else numbers) for part in parts]
+        places = annotated.places_of_results(self._result_structure())
+        return [made[place] for place in places]
 
     def _code(self, dtype: Any) -> Any:
         with self._lock:
@@ -172,7 +147,7 @@ class ArrayKernel(Kernel):
         # Extents of results are those of arguments: none of the new ones is met first.
         made = ArrayKernel(
             f"{self.__name__}_{suffix}", "", make,
-            [*self._leaves, *(_nameless(leaf) for leaf in more)], lambda: structure,
+            [*self._leaves, *map(annotated.without_names, more)], lambda: structure,
         )  # fmt: skip
         made._whole = self._whole_with(suffix)
         made._operands = [*self._operands, *(len(self._leaves) + i for i in order)]
@@ -279,14 +254,6 @@ class GradientKernel(ArrayKernel):
 
 
 provided.array_kernel = ArrayKernel
-
-
-def _nameless(leaf: Leaf) -> Leaf:
-    """The structure of an array whose extents bind no names."""
-    if not isinstance(leaf, TensorOf):
-        return leaf
-    return TensorOf(leaf.kind, tuple(extent if type(extent) is int else None
-                                     for extent in leaf.extents), leaf.names)  # fmt: skip
 
 
 def _count_of(results: list[Leaf]) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import composit._core as _core
-from composit.knossos.annotations import Leaf, Parts, TensorOf, all_leaves
+from composit.knossos.annotations import all_leaves, annotated
 
 leaves_of = all_leaves
 # Derivatives that are known to be linear in what they receive behind so many numbers.
@@ -27,21 +26,25 @@ def derivative_for(kernel: Any, given: Any, dtype: Any) -> Any:
     made = given.procedure(dtype)
     found_back = leaves_of(given._result_structure())
     fits = (
-        _are_alike(found, wanted),
-        [_outline(one) for one in found_back] == [_outline(one) for one in wanted_back],
-    )  # whose extents with_derivative compares
+        annotated.are_alike(found, wanted),
+        annotated.have_same_kinds(found_back, wanted_back),  # with_derivative compares extents
+    )
     for what, is_fit, has, needs in (
         ("takes", fits[0], found, wanted), ("returns", fits[1], found_back, wanted_back)
     ):  # fmt: skip
         if not is_fit:
             given._source.refuse(
                 given._source.tree,
-                f"as the derivative of {kernel.__name__} it {what} {', '.join(map(_shown, has))}",
-                f"{', '.join(map(_shown, needs)) or 'Nothing'}: the arguments, then a gradient for "
+                f"as the derivative of {kernel.__name__} it {what} {_listed_types(has)}",
+                f"{_listed_types(needs) or 'Nothing'}: the arguments, then a gradient for "
                 "each float result, are taken, and a gradient for each float argument is returned.",
                 TypeError,
             )
     return made
+
+
+def _listed_types(leaves: list[Any]) -> str:
+    return ", ".join(map(annotated.annotation_text, leaves))
 
 
 def check_linear(kernel: Any, given: Any) -> None:
@@ -74,49 +77,10 @@ def _any_number(kind: str, random: Any) -> Any:
 
 
 def _numbers_of(given: Any, numbers: list[Any]) -> Any:
-    left = iter(numbers)
-    arguments = [_given_as(each, left) for each in given.parameter_structures]
+    arguments = annotated.put_together(given.parameter_structures, numbers, False)
     made = given(*arguments)
     return np.array(_core.knossos.numbers_in(given._result_structure(), made), dtype=float)
 
 
-def _given_as(structure: Leaf, left: Iterator[Any]) -> Any:
-    """A value of a structure, of the next numbers."""
-    if not isinstance(structure, Parts):
-        return next(left)
-    parts = [_given_as(part, left) for part in structure.parts.values()]
-    return tuple(parts) if structure.made_by is tuple else structure.made_by(*parts)
-
-
 def _listed(numbers: Any) -> str:
     return ", ".join(f"{each:.6g}" for each in numbers)
-
-
-def _are_alike(found: list[Leaf], wanted: list[Leaf]) -> bool:
-    """Whether kinds and extents are the same, but for how extents are called."""
-    if [_outline(leaf) for leaf in found] != [_outline(leaf) for leaf in wanted]:
-        return False
-    names: dict[Any, Any] = {}
-    for one, other in zip(found, wanted):
-        if not isinstance(one, TensorOf) or not isinstance(other, TensorOf):
-            continue
-        for own, meant in zip(one.extents, other.extents):
-            if not isinstance(meant, (str, int)):
-                continue  # the extent of a result, which is computed
-            if isinstance(own, str) and own not in names and meant not in names.values():
-                names[own] = meant
-            if names.get(own, own) != meant:
-                return False
-    return True
-
-
-def _outline(leaf: Leaf) -> str:
-    if isinstance(leaf, TensorOf):
-        return f"Tensor[{leaf.kind}] of {len(leaf.extents)} axes"
-    return leaf.kind
-
-
-def _shown(leaf: Leaf) -> str:
-    if isinstance(leaf, TensorOf) and all(isinstance(each, (str, int)) for each in leaf.extents):
-        return f"Tensor[{', '.join(map(str, (leaf.kind, *leaf.extents)))}]"
-    return _outline(leaf)

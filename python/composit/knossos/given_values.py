@@ -10,7 +10,6 @@ import numpy as np
 import composit._core as _core
 from composit._core import LazyTensor, not_supported, type_error, with_location
 from composit._libraries import library_of
-from composit._masked import refuse_masked
 from composit.knossos.frames import skip_frames_of
 
 
@@ -32,32 +31,11 @@ def bound_arguments(
         ) from None
 
 
-def numbers_without_axes(made: Any) -> Any:
-    """NumPy's numbers in place of arrays that have no axes."""
-    if isinstance(made, tuple):
-        return tuple(numbers_without_axes(each) for each in made)
-    return made[()] if made.ndim == 0 else made
-
-
 def check_given(name: str, leaves: list[Any]) -> None:
     """TypeError for arrays whose masks, and lists of tensors whose gradients would be lost."""
     if any(isinstance(leaf, (list, tuple, np.ma.MaskedArray)) for leaf in leaves):
-        refuse_masked(leaves, f"{name}: an argument")
-        _check_lists(name, leaves)
-
-
-def _check_lists(name: str, leaves: list[Any]) -> None:
-    """TypeError for lists of tensors that require gradients."""
-    waiting = [leaf for leaf in leaves if isinstance(leaf, (list, tuple))]
-    while waiting:
-        for part in waiting.pop():
-            if isinstance(part, (list, tuple)):
-                waiting.append(part)
-            elif getattr(part, "requires_grad", False):
-                raise type_error(
-                    f"{name}: an argument is a list of tensors that require gradients, which "
-                    "would be lost. One tensor is required: torch.stack(x)."
-                )
+        _core.numpy.refuse_masked(leaves, f"{name}: an argument")
+        _core.knossos.refuse_lists_with_gradients(name, leaves)
 
 
 def as_array(name: str, value: Any) -> Any:
@@ -97,4 +75,6 @@ def known_leaf(name: str, leaf: Any) -> Any:
 # stands for numbers of these kinds, element by element.
 leaves_given: Any = _core.knossos.leaves_given
 fitted_leaves: Any = _core.knossos.fitted_leaves
+# NumPy's numbers in place of arrays that have no axes, in tuples, too.
+numbers_without_axes: Any = _core.knossos.numbers_without_axes
 _core.provide("knossos_as_array", as_array)

@@ -26,7 +26,7 @@ from composit.knossos.given_values import (
     numbers_without_axes,
 )
 from composit.knossos.made_once import made_once
-from composit.knossos.numbers import Taker, first_line, kind_of_dtype, refuse_numbers
+from composit.knossos.numbers import first_line, kind_of_dtype
 from composit.knossos.pickling import reduced
 from composit.knossos.provided import provided
 from composit.knossos.short_floats import all_rounded, floating_dtype, is_short, widened
@@ -148,7 +148,7 @@ class Kernel:
             each._forget()
 
     def _kinds(self) -> list[str]:
-        return [kind for each in self.parameter_structures for _, kind in each.leaves("")]
+        return _core.knossos.kinds_of_numbers(self.parameter_structures)
 
     def _floats(self) -> list[int]:
         return [i for i, kind in enumerate(self._kinds()) if kind == "float"]
@@ -187,7 +187,7 @@ class Kernel:
         return self._result(made)
 
     def _result(self, numbers: list[Any]) -> Any:
-        return self._result_structure().build(Taker(numbers), "y")
+        return _core.knossos.put_together([self._result_structure()], numbers, True)[0]
 
     # ----- calls
 
@@ -254,7 +254,7 @@ class Kernel:
                 made = code(*leaves)
                 if made is not NotImplemented:
                     return made
-                refuse_numbers(self, leaves)
+                _core.knossos.refuse_other_numbers(self.__name__, leaves, self._kinds())
             made = self._evaluated(leaves)
             return tuple(each.item() for each in made) if len(made) > 1 else made[0].item()
         kept = (bool, int, float, LazyTensor)

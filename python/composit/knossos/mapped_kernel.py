@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported, not_supported, value_error
-from composit._floating_point import in_default_state
-from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit._core import NotSupported, not_supported
+from composit.knossos.annotations import annotated
 from composit.knossos.array_kernel import ArrayKernel
 from composit.knossos.by_example import KernelByExample
-from composit.knossos.given_values import as_array
 from composit.knossos.kernel import Kernel
 
 
@@ -27,22 +23,22 @@ class MappedKernel(ArrayKernel):
 
     def __init__(self, inner: ArrayKernel, of: ArrayKernel | None = None) -> None:
         """`of`: what `inner` is the derivative in reverse of."""
-        rows = _free_name(inner)
+        rows, with_rows = annotated.free_extent(inner._leaves), annotated.with_rows
         maps, made_of = _core.procedure.over_rows, inner
         if of is not None:
             maps, made_of = _core.procedure.reverse_over_rows, of
         super().__init__(
             f"v{inner.__name__}", inner.__doc__ or "", lambda dtype: maps(made_of.procedure(dtype)),
-            [_with_rows(each, rows) for each in inner.parameter_structures],
-            lambda: _with_rows(inner._result_structure(), rows),
+            [with_rows(each, rows) for each in inner.parameter_structures],
+            lambda: with_rows(inner._result_structure(), rows),
         )  # fmt: skip
         self._inner, self._of = inner, of
-        self._whole = inner._whole and [_with_rows(each, rows) for each in inner._whole]
+        self._whole = inner._whole and [with_rows(each, rows) for each in inner._whole]
         self._depth: int = getattr(inner, "_depth", 0) + 1  # how many axes are mapped
         self.__module__ = inner.__module__
         self._made_of = (mapped, inner)
         self._operands = inner._operands
-        self._extents = self._first_extents()
+        self._extents = annotated.first_extents(self._leaves, self._operands)
 
     def _plain_order(self) -> list[int] | None:
         is_moved = self._operands != sorted(self._operands)
@@ -56,60 +52,11 @@ class MappedKernel(ArrayKernel):
 
     def _results(self, leaves: list[Any]) -> list[Any]:
         """A number in place of one for each row stands for that many."""
-        given = [
-            as_array(self.__name__, each).shape
-            if isinstance(each, (list, tuple))
-            else getattr(each, "shape", ())
-            for each in leaves
-        ]
-        rows = next((tuple(each[: self._depth]) for each in given if len(each) >= self._depth), ())
-        if not rows:
-            raise value_error(
-                f"{self.__name__}: numbers stand for arrays, whose first axis is that of the "
-                f"calls of {self._inner.__name__}. At least one array is required."
-            )
-        dtypes = {"float": self._dtype(leaves), "int": np.dtype("int64"), "bool": np.dtype("bool")}
-        is_lazy = any(isinstance(each, LazyTensor) for each in leaves)
-        leaves = [
-            self._in_rows(leaf.kind, value, shape, rows, dtypes[leaf.kind], is_lazy)
-            if len(shape) < self._depth and self._is_number(leaf) else value
-            for leaf, value, shape in zip(self._leaves, leaves, given)
-        ]  # fmt: skip
-        return super()._results(leaves)
-
-    @in_default_state
-    def _in_rows(
-        self,
-        kind: str,
-        value: Any,
-        shape: tuple[int, ...],
-        rows: tuple[int, ...],
-        dtype: Any,
-        is_lazy: bool,
-    ) -> Any:
-        """A number for each of the outer rows, or a single one, as one for each row."""
-        if tuple(shape) != rows[: len(shape)]:
-            return value  # which is refused
-        if isinstance(value, LazyTensor):
-            from composit import numpy as cnp
-
-            inner = (1,) * (len(rows) - len(shape))
-            return cnp.broadcast_to(cnp.reshape(value, (*shape, *inner)), rows)
-        if not shape and is_lazy:  # which lies where the tensors do
-            from composit import numpy as cnp
-
-            return cnp.broadcast_to(
-                np.asarray(_core.knossos.number_for(self.__name__, kind, value), dtype), rows
-            )
-        if not shape:
-            return np.full(rows, _core.knossos.number_for(self.__name__, kind, value), dtype)
-        array = np.asarray(value)
-        inner = (1,) * (len(rows) - array.ndim)
-        return np.broadcast_to(array.reshape(*array.shape, *inner), rows)
-
-    def _is_number(self, leaf: Leaf) -> bool:
-        """Whether it is a number in each call of the kernel that is mapped first."""
-        return isinstance(leaf, TensorOf) and len(leaf.extents) == self._depth
+        given = annotated.given_in_rows(
+            self.__name__, self._inner.__name__, self._leaves, leaves, self._depth,
+            self._dtype(leaves),
+        )  # fmt: skip
+        return super()._results(given)
 
     def _has_jvp(self) -> bool:
         return self._inner._has_jvp()
@@ -155,23 +102,3 @@ def mapped(kernel: Any) -> Any:
     if kernel._over_rows is None:
         kernel._over_rows = MappedKernel(kernel)
     return kernel._over_rows
-
-
-def _free_name(inner: ArrayKernel) -> str:
-    """A name that no extent of the kernel has."""
-    taken = {extent for each in inner._leaves if isinstance(each, TensorOf)
-             for extent in each.extents}  # fmt: skip
-    name = "rows"
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _with_rows(structure: Leaf, rows: str) -> Leaf:
-    if isinstance(structure, Parts):
-        parts = {key: _with_rows(part, rows) for key, part in structure.parts.items()}
-        return Parts(structure.made_by, parts)
-    if not isinstance(structure, TensorOf):
-        return TensorOf(structure.kind, (rows,))
-    names = {axis + 1: name for axis, name in structure.names.items()}
-    return TensorOf(structure.kind, (rows, *structure.extents), names)

@@ -7,7 +7,7 @@ from typing import Any
 
 import composit._core as _core
 from composit._core.procedure import Procedure
-from composit.knossos.annotations import Leaf
+from composit.knossos.annotations import Leaf, annotated
 from composit.knossos.functions import known
 from composit.knossos.outside import Outside
 from composit.knossos.source import Source
@@ -20,4 +20,4 @@ def translate(
 
     `as_kernel(function)` is the kernel of another function that is called."""
     made, value = _core.knossos.translate(source, dtype, Outside(as_kernel), known)
-    return made, Leaf.of(value)
+    return made, annotated.structure_of(value)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import composit
+import composit._core as _core
 from composit.model_zoo.caching import Cache
 
 CHUNK = 16  # tokens of a prompt that are read at a time
@@ -52,15 +53,20 @@ class Decoder:
                 f"Decoder.read: {count} tokens after {self.position}, in a cache of "
                 f"{self.capacity}. There must be from 1 to {free}."
             )
-        logits, start = None, 0
-        while start < count:
-            length = CHUNK if count - start >= CHUNK else 1
-            place = np.int64(self.position)
-            logits, self._cache = self._step(ids[:, start : start + length], self._cache, place)
-            start += length
-            self.position += length
-        assert logits is not None
-        return np.asarray(logits)[0]
+        return read_in_chunks(ids, self._read)
+
+    def _read(self, ids: np.ndarray) -> Any:
+        logits, self._cache = self._step(ids, self._cache, np.int64(self.position))
+        self.position += ids.shape[1]
+        return logits
+
+
+def read_in_chunks(ids: np.ndarray, read: Callable[[np.ndarray], Any]) -> np.ndarray:
+    """The last row that read(part) gives, of ids (1, tokens) in chunks, then of one each."""
+    whole = ids.shape[1] // CHUNK * CHUNK
+    ends = [*range(CHUNK, whole + 1, CHUNK), *range(whole + 1, ids.shape[1] + 1)]
+    parts = np.split(ids, ends[:-1], axis=1)
+    return np.asarray([read(part) for part in parts][-1])[0]
 
 
 def generate(
@@ -98,20 +104,4 @@ def choose(
     """One token, drawn by the likelihoods softmax(logits / temperature) of the top_k likeliest, and
     of these of the fewest that together have at least top_p (Holtzman et al. 2020). Temperature 0:
     the likeliest, the first of equals. ValueError: an option outside its range."""
-    if not (temperature >= 0 and np.isfinite(temperature)):
-        raise ValueError(f"choose: temperature is {temperature}. It must be 0 or more, and finite.")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"choose: top_k is {top_k}. It must be at least 1.")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"choose: top_p is {top_p}. It must be above 0 and at most 1.")
-    if temperature == 0 or top_k == 1:
-        return int(np.argmax(logits))
-    order = np.argsort(-logits, kind="stable")[:top_k]
-    scores = (logits[order].astype(np.float64) - np.float64(logits[order[0]])) / temperature
-    likely = np.exp(scores)
-    likely /= likely.sum()
-    if top_p is not None:
-        enough = int(np.searchsorted(np.cumsum(likely), top_p)) + 1
-        likely = likely[:enough] / likely[:enough].sum()
-    place = int(np.searchsorted(np.cumsum(likely), random.random(), side="right"))
-    return int(order[min(place, len(likely) - 1)])
+    return _core.nn.choose_token(logits, random.random, temperature, top_k, top_p)

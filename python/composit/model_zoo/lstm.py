@@ -11,10 +11,10 @@ import numpy as np
 import composit
 from composit import nn, random
 from composit._core import LazyTensor
+from composit.model_zoo.generation import read_in_chunks
 from composit.model_zoo.parameters import Parameters, Shapes, convert, dense, state_of
 
 State = tuple[Any, Any]  # (h, c), each (layers, batch, width)
-CHUNK = 16  # tokens of a prompt that are read at a time
 
 
 def lstm(
@@ -91,13 +91,11 @@ class Reader:
         count = ids.shape[1]
         if not count:
             raise ValueError("Reader.read: there are no tokens. At least 1 is required.")
-        logits, start = None, 0
-        while start < count:
-            length = CHUNK if count - start >= CHUNK else 1
-            logits, self._state = self._step(ids[:, start : start + length], self._state)
-            start += length
-        assert logits is not None
-        return np.asarray(logits)[0]
+        return read_in_chunks(ids, self._read)
+
+    def _read(self, ids: np.ndarray) -> Any:
+        logits, self._state = self._step(ids, self._state)
+        return logits
 
 
 def convert_parameters_to_numpy(model: Any) -> dict[str, np.ndarray]:

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, value_error
-from composit._mismatch import wrong
-from composit.evaluation import as_tensor
 
 __all__ = [
     "check_weights",
@@ -54,14 +51,7 @@ def save_safetensors(
     is flushed to the disk, then takes the name. A crash leaves the old file or the new one.
 
     NotSupported for complex128, which the format does not have."""
-    _check_mapping(tensors, "A mapping from names to tensors")
-    texts = {} if metadata is None else metadata
-    if not isinstance(texts, Mapping) or not all(
-        isinstance(text, str) for pair in texts.items() for text in pair
-    ):
-        raise TypeError(wrong(metadata, "A mapping from texts to texts"))
-    values = [as_tensor(value) for value in tensors.values()]
-    _core.nn.save_safetensors(checked_path(path), list(tensors), values, dict(texts))
+    _core.nn.save_weights(path, tensors, metadata)
 
 
 def check_weights(
@@ -69,9 +59,7 @@ def check_weights(
 ) -> None:
     """ValueError unless `found` has the names, shapes and dtypes of `required`, and no others. It
     lists all that is missing, left over or different, with the names it may be meant by."""
-    for weights in (found, required):
-        _check_mapping(weights, "A mapping from names to tensors")
-    _core.nn.check_weights(_function, list(found), _types(found), list(required), _types(required))
+    _core.nn.check_weights(_function, found, required)
 
 
 def save_checkpoint(path: str | os.PathLike[str], checkpoint: Any) -> None:
@@ -92,38 +80,14 @@ def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
     all of them."""
     where = f"load_checkpoint: {checked_path(path)}"
     tensors, metadata = _core.nn.load_safetensors(checked_path(path), False, "load_checkpoint")
-    if _KEY not in metadata:
-        raise value_error(
-            f"{where}: it was not written by save_checkpoint. "
-            "A checkpoint is required; load_safetensors reads any safetensors file."
-        )
+    written = _core.nn.checkpoint_outline(where, metadata)
     if like is not None:
         described: Any = _core.nn.outline_of(like, False)
         check_weights(tensors, described[1], _function="load_checkpoint")
     return _core.nn.structure_of(
-        metadata[_KEY], tensors, False, where, "A file that save_checkpoint wrote"
+        written, tensors, False, where, "A file that save_checkpoint wrote"
     )
 
 
-def checked_path(path: Any) -> str:
-    """A path as text. TypeError, ValueError for what is none."""
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise TypeError(wrong(path, "A file's path"))
-    text = os.fspath(path)
-    if not isinstance(text, str) or "\0" in text:
-        raise ValueError(wrong(path, "A file's path as text without NUL"))
-    return text
-
-
-def _check_mapping(value: Any, required: str) -> None:
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise TypeError(wrong(value, required))
-
-
-def _types(weights: Mapping[str, Any]) -> list[LazyTensor]:
-    """Tensors of the types; arrays are not copied for it."""
-    found = []
-    for name, value in weights.items():
-        known = value if hasattr(value, "shape") and hasattr(value, "dtype") else as_tensor(value)
-        found.append(_core.input(name, known.dtype, tuple(known.shape)))
-    return found
+# A path as text. TypeError, ValueError for what is none.
+checked_path: Any = _core.nn.checked_path

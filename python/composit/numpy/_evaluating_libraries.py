@@ -14,6 +14,7 @@ import numpy as np
 
 from composit import _imports
 from composit._core import LazyTensor
+from composit.structure import mapped
 
 _INDEXED = ("__getitem__", "__setitem__")
 # Of each module the functions, by the class that has them; "" stands for the module itself.
@@ -32,16 +33,7 @@ _FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
 
 def _evaluated(value: Any) -> Any:
     """The value, with ndarrays in place of the tensors in it."""
-    kind = type(value)
-    if isinstance(value, LazyTensor):
-        return np.asarray(value)
-    if (kind is list or kind is tuple) and any(
-        isinstance(each, (LazyTensor, list, tuple, dict)) for each in value
-    ):
-        return kind(map(_evaluated, value))
-    if kind is dict:
-        return {key: _evaluated(each) for key, each in value.items()}
-    return value
+    return mapped(value, np.asarray, LazyTensor)
 
 
 def _over_ndarrays(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,18 +8,18 @@ import importlib
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import composit._core as _core
 from composit import mlir
 from composit._core import value_error
-from composit.evaluation import evaluate
 from composit.onnx.model import Model, load
 from composit.onnx.saving import save
+from composit.structure import flatten
 
 
 def main(words: list[str] | None = None) -> int:
@@ -27,11 +27,14 @@ def main(words: list[str] | None = None) -> int:
     wrong with a file or an argument ends the process with its text and status 2."""
     parser = argparse.ArgumentParser(prog="python -m composit", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, run, purpose in (
-        ("info", _info, "inputs, outputs, operators, operations, bytes and memory"),
-        ("export", _export, "the model in C++ or C, or as ONNX or StableHLO with fixed lengths"),
-        ("check", _check, "compares with ONNX Runtime, or StableHLO with XLA, on random inputs"),
-    ):
+    for run, add_options, purpose in (
+        (_info, lambda command: None, "inputs, outputs, operators, operations, bytes and memory"),
+        (_export, _add_export_options,
+         "the model in C++ or C, or as ONNX or StableHLO with fixed lengths"),
+        (_check, _add_check_options,
+         "compares with ONNX Runtime, or StableHLO with XLA, on random inputs"),
+    ):  # fmt: skip
+        name = run.__name__.lstrip("_")
         command = commands.add_parser(name, help=purpose, description=f"{name}: {purpose}.")
         command.add_argument(
             "model", help="a file in ONNX's format, or with StableHLO's text (.mlir)"
@@ -42,30 +45,35 @@ def main(words: list[str] | None = None) -> int:
         )  # fmt: skip
         command.add_argument("--seed", type=int, default=0, help="of random inputs")
         command.set_defaults(run=run)
-        if name == "export":
-            command.add_argument("--to", choices=("cpp", "c", "onnx", "stablehlo"), default="cpp")
-            command.add_argument(
-                "--style", choices=("fast", "plain"), default=None,
-                help="of C++: fast, a project for threads and all instruction sets (the default), "
-                "or plain, as a person would write it; C is plain",
-            )  # fmt: skip
-            command.add_argument(
-                "--strict", action="store_true",
-                help="plain C or C++ as checkers of rules such as MISRA's want it",
-            )  # fmt: skip
-            command.add_argument(
-                "--out", required=True, help="the folder, or the file of ONNX or StableHLO"
-            )
-            command.add_argument("--name", default="model", help="of the exported function")
-        if name == "check":
-            command.add_argument("--runs", type=int, default=20, help="whose fastest counts")
-            command.add_argument("--tolerance", type=float, default=1e-4)
+        add_options(command)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
     except (ValueError, TypeError, OSError, NotImplementedError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+
+
+def _add_export_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--to", choices=("cpp", "c", "onnx", "stablehlo"), default="cpp")
+    command.add_argument(
+        "--style", choices=("fast", "plain"), default=None,
+        help="of C++: fast, a project for threads and all instruction sets (the default), or "
+        "plain, as a person would write it; C is plain",
+    )  # fmt: skip
+    command.add_argument(
+        "--strict", action="store_true",
+        help="plain C or C++ as checkers of rules such as MISRA's want it",
+    )  # fmt: skip
+    command.add_argument(
+        "--out", required=True, help="the folder, or the file of ONNX or StableHLO"
+    )
+    command.add_argument("--name", default="model", help="of the exported function")
+
+
+def _add_check_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--runs", type=int, default=20, help="whose fastest counts")
+    command.add_argument("--tolerance", type=float, default=1e-4)
 
 
 class _Progress:
@@ -87,45 +95,9 @@ def _read(path: str) -> Any:
     return mlir.load(path) if path.endswith(".mlir") else load(path)
 
 
-def _shapes(given: list[str], model: Any) -> dict[str, tuple[int, ...]]:
-    shapes = {}
-    for text in given:
-        name, _, lengths = text.rpartition("=")
-        try:
-            shapes[name] = tuple(int(length) for length in lengths.split(",") if length)
-        except ValueError:
-            name = ""
-        if name not in [value.name for value in model.inputs]:
-            names = ", ".join(value.name for value in model.inputs)
-            raise value_error(
-                f"--shape: {text!r} is no input with its lengths. INPUT=2,3 is required, of "
-                f"{names}."
-            )
-    return shapes
-
-
-def _inputs(model: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+def _inputs(model: Any, arguments: argparse.Namespace) -> list[Any]:
     """Random inputs: normal numbers, integers from 0 to 9."""
-    shapes, draw = _shapes(arguments.shape, model), np.random.default_rng(arguments.seed)
-    return {value.name: _random(value, shapes.get(value.name), draw) for value in model.inputs}
-
-
-def _random(value: Any, shape: tuple[int, ...] | None, draw: np.random.Generator) -> Any:
-    if getattr(value, "kind", "tensor") != "tensor" or value.dtype == "string":
-        raise value_error(
-            f"{value.name}: the input is {value.description}. Tensors of numbers are required."
-        )
-    if shape is None:
-        if value.shape is None:
-            raise value_error(
-                f"{value.name}: the model does not say how many axes it has. "
-                f"--shape {value.name}=2,3 is required."
-            )
-        shape = tuple(n if isinstance(n, int) else 1 for n in value.shape)
-    dtype = np.dtype(value.dtype)
-    if dtype.kind == "f":
-        return draw.standard_normal(shape).astype(dtype)
-    return draw.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
+    return _core.reports.drawn_inputs(model.inputs, arguments.shape, arguments.seed)
 
 
 def _info(arguments: argparse.Namespace) -> int:
@@ -134,28 +106,9 @@ def _info(arguments: argparse.Namespace) -> int:
     model = _read(arguments.model)
     progress()
     values = _inputs(model, arguments)
-    special = model.compile(backend="interpreter").specialise(*values.values())
+    special = model.compile(backend="interpreter").specialise(*values)
     progress()
-    program = special.program
-    is_onnx = isinstance(model, Model)
-    print(f"{model.name}: " + (f"opset {model.opsets.get('', 0)}" if is_onnx else "StableHLO"))
-    for kind, infos in (("input", model.inputs), ("output", model.outputs)):
-        for info in infos:
-            print(f"  {kind:<9} {info.name}: {info.description}")
-    counts = Counter(model.operations)
-    print("  operators " + ", ".join(f"{name} {n}" for name, n in counts.most_common()))
-    weights = (
-        sum(int(np.prod(x.shape)) for x in model.parameters.values())
-        if is_onnx
-        else model.constant_numbers
-    )
-    print(f"  weights   {weights:,} numbers")
-    print(f"  kernels   {len(program.kernels)}")
-    flops = round(sum(kernel.flops for kernel in program.kernels))
-    print(f"  flops     {flops:,} with " + ", ".join(f"{k} {v.shape}" for k, v in values.items()))
-    results = sum(program.buffers[number].bytes for number in set(program.outputs))
-    print(f"  moved     {round(program.bytes_moved):,} bytes, read and written by kernels")
-    print(f"  memory    {int(program.arena_bytes) + results:,} bytes beside weights and inputs")
+    print(_core.reports.text_about(model, values, special.program))
     return 0
 
 
@@ -178,7 +131,7 @@ def _export(arguments: argparse.Namespace) -> int:
     progress = _Progress("reading", "compiling", "writing")
     progress()
     model = _read(arguments.model)
-    values = list(_inputs(model, arguments).values())
+    values = _inputs(model, arguments)
     progress()
     if arguments.to in ("onnx", "stablehlo"):
         progress()
@@ -214,17 +167,6 @@ def _fastest(run: Callable[[], Any], runs: int) -> float:
     return 1e3 * min(times)
 
 
-def _difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
-    """The largest difference of two arrays, infinite where only one has NaN or an infinity; and the
-    largest value, at least 1."""
-    is_same = (one == other) | (np.isnan(one) & np.isnan(other))
-    with np.errstate(invalid="ignore"):
-        apart = np.where(is_same, 0.0, np.abs(one - other))
-    apart[np.isnan(apart)] = np.inf
-    largest = np.max(np.abs(other[np.isfinite(other)]), initial=1.0)
-    return float(np.max(apart, initial=0.0)), float(largest)
-
-
 def _imported(package: str, of: str, *modules: str) -> list[Any]:
     try:
         return [importlib.import_module(name) for name in (package, *modules)]
@@ -235,14 +177,17 @@ def _imported(package: str, of: str, *modules: str) -> list[Any]:
         ) from None
 
 
-def _onnx_runtime(modules: list[Any], path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+def _onnx_runtime(
+    modules: list[Any], path: str, model: Any, values: list[Any]
+) -> Callable[[], list[Any]]:
     """A call of the model by ONNX Runtime."""
     (onnxruntime,) = modules
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, values)
+    named = dict(zip((info.name for info in model.inputs), values))
+    return lambda: session.run(None, named)
 
 
-def _xla(modules: list[Any], path: str, values: dict[str, Any]) -> Callable[[], list[Any]]:
+def _xla(modules: list[Any], path: str, model: Any, values: list[Any]) -> Callable[[], list[Any]]:
     """A call of the program's @main by XLA's compiler for the CPU."""
     jax, compiler = modules
     device = jax.devices("cpu")[0]
@@ -250,47 +195,55 @@ def _xla(modules: list[Any], path: str, values: dict[str, Any]) -> Callable[[], 
     text = Path(path).read_text(encoding="utf-8")
     program = device.client.compile_and_load(text, [device], options)
     with jax.enable_x64(True):  # arrays keep their 64 bits
-        held = [jax.device_put(value, device) for value in values.values()]
+        held = [jax.device_put(value, device) for value in values]
     return lambda: [np.asarray(each) for each in program.execute(held)]
 
 
+class _Peer(NamedTuple):
+    """Who a model is compared with: its name, what it takes, how it is called, and its modules."""
+
+    name: str
+    what: str
+    prepare: Callable[..., Callable[[], list[Any]]]
+    modules: tuple[str, ...]
+
+
+_ONNX_RUNTIME: _Peer = _Peer(
+    "ONNX Runtime", "model", _onnx_runtime, ("onnxruntime", "a model of ONNX")
+)
+# By the suffixes of files that others read.
+_PEERS: dict[str, _Peer] = {
+    ".mlir": _Peer("XLA", "program", _xla, ("jax", "a program of StableHLO", "jax._src.compiler")),
+}
+
+
 def _check(arguments: argparse.Namespace) -> int:
-    if arguments.model.endswith(".mlir"):
-        peer, what, prepare = "XLA", "program", _xla
-        modules = _imported("jax", "a program of StableHLO", "jax._src.compiler")
-    else:
-        peer, what, prepare = "ONNX Runtime", "model", _onnx_runtime
-        modules = _imported("onnxruntime", "a model of ONNX")
+    suffix = os.path.splitext(arguments.model)[1]
+    against: _Peer = _PEERS.get(suffix, _ONNX_RUNTIME)
+    peer, modules = against.name, _imported(*against.modules)
     progress = _Progress("reading", "compiling", peer, "timing")
     progress()
     model = _read(arguments.model)
     values = _inputs(model, arguments)
     progress()
-    compiled = model.compile(*values.values())
+    compiled = model.compile(*values)
     progress()
     try:
-        run = prepare(modules, arguments.model, values)
+        run = against.prepare(modules, arguments.model, model, values)
         expected = run()
     except Exception as error:  # classes of its own
-        raise value_error(f"check: {peer} does not run the {what}: {error}") from None
+        raise value_error(f"check: {peer} does not run the {against.what}: {error}") from None
     progress()
-    found = compiled(*values.values())
-    found = found if isinstance(found, tuple) else (found,)
+    found, _ = flatten(compiled(*values))  # one, or a tuple
     worst = 0.0
     for info, one, other in zip(model.outputs, found, expected, strict=True):
-        one, other = np.asarray(evaluate(one)), np.asarray(other)
-        if (one.shape, one.dtype) != (other.shape, other.dtype):
-            print(f"{info.name}: {one.dtype} {one.shape}, {peer}'s {other.dtype} {other.shape}")
-            worst = float("inf")
-            continue
-        kind = complex if one.dtype.kind == "c" else float
-        difference, scale = _difference(one.astype(kind), other.astype(kind))
-        worst = max(worst, difference / scale)
-        print(f"{info.name}: largest difference {difference:.3g}, largest value {scale:.3g}")
+        line, apart = _core.reports.compared(info.name, one, np.asarray(other), peer)
+        worst = max(worst, apart)
+        print(line)
     times = [
-        _fastest(lambda: compiled(*values.values()), arguments.runs),
+        _fastest(lambda: compiled(*values), arguments.runs),
         _fastest(run, arguments.runs),
     ]
     progress()
     print(f"composit {times[0]:.3f} ms, {peer} {times[1]:.3f} ms")
-    return 0 if worst <= arguments.tolerance else 1
+    return int(worst > arguments.tolerance)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import composit._core as _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor
 from composit.compilation import compile as compile_function
-from composit.evaluation import evaluate
 
 _bound = _core.onnx
 
@@ -47,8 +46,14 @@ class Model:
         self.outputs = tuple(ValueInfo(*info) for info in core.outputs)
         self.opsets: dict[str, int] = core.opsets
         self.operations: list[str] = core.operations  # of the graph's nodes, in order
+        self.constant_numbers: int = core.constant_numbers  # in all parameters
         # The initializers of floating dtypes: leaves that gradients are taken with respect to.
         self.parameters: dict[str, LazyTensor] = core.parameters
+
+    @property
+    def format(self) -> str:
+        """In words, with the version of the operators."""
+        return f"opset {self.opsets.get('', 0)}"
 
     def __repr__(self) -> str:
         def words(values: tuple[ValueInfo, ...]) -> str:
@@ -60,19 +65,9 @@ class Model:
         self, *args: Any, parameters: Mapping[str, Any] | None = None, **named: Any
     ) -> Any:
         """The outputs for these inputs. `parameters` take the place of those of their names."""
-        inputs = self._inputs(args, named)
         given = self.parameters if parameters is None else {**self.parameters, **parameters}
-        outputs = self._core.call(inputs, dict(given))
-        for output, info in zip(outputs, self.outputs):
-            if isinstance(output, _bound.ChosenStrings):
-                raise NotImplementedError(
-                    with_location(
-                        f"onnx: output {info.name!r} is one of {_some(output.texts)}, chosen by "
-                        "values of a placeholder. model.compile(...), whose results are strings, "
-                        "is required."
-                    )
-                )
-        return _one_or_all([_result(output) for output in outputs])
+        inputs = self._core.arguments(args, named)
+        return _one_or_all(self._core.outputs_of(inputs, dict(given)))
 
     def compile(self, *examples: Any, **options: Any) -> CompiledModel:
         """The model as a compiled function of its inputs, ready for inputs like the examples, if
@@ -85,28 +80,8 @@ class Model:
     def deciding_inputs(self, *examples: Any) -> tuple[str, ...]:
         """The names of the inputs whose values decide shapes, or what is computed, in a call with
         the examples."""
-        places = self._core.deciding_inputs(self._inputs(examples, {}))
+        places = self._core.deciding_inputs(self._core.arguments(examples, {}))
         return tuple(self.inputs[place].name for place in places)
-
-    def _inputs(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        names = [value.name for value in self.inputs]
-        inputs: list[Any] = list(args)
-        if len(args) > len(names):
-            raise TypeError(
-                with_location(
-                    f"onnx: the model is called with {len(args)} inputs. At most {len(names)} are "
-                    f"required: {', '.join(names)}."
-                )
-            )
-        for name in names[len(args) :]:
-            inputs.append(named.pop(name, None))
-        if named:
-            name = next(iter(named))
-            why = "is given twice" if name in names else "is no input of the model"
-            raise TypeError(
-                with_location(f"onnx: {name!r} {why}. Inputs are required: {', '.join(names)}.")
-            )
-        return [_argument(value, info.dtype) for value, info in zip(inputs, self.inputs)]
 
 
 class CompiledModel:
@@ -119,13 +94,13 @@ class CompiledModel:
         self.model = model
         self._options = options
         self._made: dict[Any, Any] = {}
-        self._deciding: dict[Any, tuple[int, ...]] = {}
+        self._decisions = _bound.Decisions()
         # Of outputs of strings that inputs choose, by place: the strings.
         self._texts: dict[int, list[str]] = {}
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs as ndarrays."""
-        inputs = self.model._inputs(args, named)
+        inputs = self.model._core.arguments(args, named)
         function, free = self._found(inputs)
         results = function(*free)
         if not self._texts:
@@ -144,27 +119,17 @@ class CompiledModel:
 
     def specialise(self, *examples: Any) -> Any:
         """What composit.compile made for inputs like these: .source, .graph, .kernels, …"""
-        function, free = self._found(self.model._inputs(examples, {}))
+        function, free = self._found(self.model._core.arguments(examples, {}))
         return function.specialise(*free)
 
     def export(self, folder: str | os.PathLike[str], *examples: Any, **options: Any) -> Any:
         """Writes the program for inputs like the examples as C++ into a folder."""
-        function, free = self._found(self.model._inputs(examples, {}))
+        function, free = self._found(self.model._core.arguments(examples, {}))
         function.specialise(*free)
         return function.export(folder, **options)
 
     def _found(self, inputs: list[Any]) -> tuple[Any, list[Any]]:
-        outline = tuple(_outline(value) for value in inputs)
-        deciding = self._deciding.get(outline)
-        if deciding is None:
-            deciding = self._deciding[outline] = tuple(self.model._core.deciding_inputs(inputs))
-        # Values of a decision may lead to others.
-        key = (outline, tuple(_content(inputs[place]) for place in deciding))
-        if key not in self._made:
-            places = tuple(self.model._core.deciding_inputs(inputs))
-            self._deciding[outline] = deciding = tuple(sorted({*deciding, *places}))
-            key = (outline, tuple(_content(inputs[place]) for place in deciding))
-        free = [place for place in range(len(inputs)) if place not in deciding]
+        key, free = self._decisions.of(self.model._core, inputs)
         if key not in self._made:
             self._made[key] = self._compiled(inputs, free)
         return self._made[key], [inputs[place] for place in free]
@@ -179,7 +144,7 @@ class CompiledModel:
             for place, output in enumerate(outputs):
                 if isinstance(output, _bound.ChosenStrings):
                     self._texts[place], outputs[place] = output.texts, output.places
-            return _one_or_all([_result(output) for output in outputs])
+            return _one_or_all(outputs)
 
         function.__name__ = "model"
         return compile_function(function, **self._options)
@@ -201,69 +166,5 @@ def operators() -> list[tuple[str, str]]:
     return _bound.operators()
 
 
-# Types of few bits, by the name that ml_dtypes has for them, and the dtype that holds each.
-_carriers = {
-    "float8_e4m3fn": "float32", "float8_e4m3fnuz": "float32", "float8_e5m2": "float32",
-    "float8_e5m2fnuz": "float32", "float8_e8m0fnu": "float32", "float4_e2m1fn": "float32",
-    "float6_e2m3fn": "float32", "float6_e3m2fn": "float32",
-    "int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8",
-}  # fmt: skip
-
-
-def _argument(value: Any, dtype: str) -> Any:
-    """What the core takes for an input: strings as objects of its own, types of few bits in their
-    carriers."""
-    if isinstance(value, (list, tuple)) and not _is_strings(value):
-        return [_argument(part, dtype) for part in value]
-    if dtype == "string" and value is not None:
-        array = np.asarray(value)
-        texts = [_text(each) for each in array.ravel().tolist()]
-        return _bound.Strings(list(array.shape), texts)
-    if isinstance(value, np.ndarray) and value.dtype.name in _carriers:
-        return value.astype(_carriers[value.dtype.name])
-    return value
-
-
-def _is_strings(value: Any) -> bool:
-    return len(value) > 0 and all(isinstance(part, (str, bytes)) for part in value)
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def _result(value: Any) -> Any:
-    if isinstance(value, _bound.Strings):
-        return np.array(value.elements, object).reshape(tuple(value.shape))
-    if isinstance(value, list):
-        return [_result(part) for part in value]
-    return value
-
-
 def _one_or_all(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
-
-
-def _some(texts: list[str]) -> str:
-    shown = ", ".join(repr(text) for text in texts[:4])
-    return shown if len(texts) <= 4 else f"{shown}, … ({len(texts)})"
-
-
-def _outline(value: Any) -> Any:
-    """What a specialisation is for: dtypes and shapes."""
-    if isinstance(value, list):
-        return tuple(_outline(part) for part in value)
-    if value is None or isinstance(value, _bound.Strings):
-        return None if value is None else ("strings", *value.elements)
-    if isinstance(value, LazyTensor):
-        return str(value.dtype), tuple(value.shape)
-    array = np.asarray(value)
-    return str(array.dtype), array.shape
-
-
-def _content(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_content(part) for part in value)
-    if value is None or isinstance(value, _bound.Strings):
-        return None
-    return np.asarray(evaluate(value) if isinstance(value, LazyTensor) else value).tobytes()

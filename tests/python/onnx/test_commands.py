@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import composit._core as _core
 import numpy as np
 import onnx
 import pytest
@@ -150,10 +151,11 @@ def test_a_model_that_onnx_runtime_refuses(model, tmp_path, capsys):
 
 def test_differences():
     infinity, nan = np.inf, np.nan
-    assert commands._difference(np.array([1.0, nan]), np.array([1.5, nan])) == (0.5, 1.5)
-    assert commands._difference(np.array([infinity, -9.0]), np.array([infinity, -9.0])) == (0, 9)
-    assert commands._difference(np.array([nan]), np.array([1.0])) == (infinity, 1)
-    assert commands._difference(np.array([]), np.array([])) == (0, 1)
+    distance = _core.reports.distance
+    assert distance(np.array([1.0, nan]), np.array([1.5, nan])) == (0.5, 1.5)
+    assert distance(np.array([infinity, -9.0]), np.array([infinity, -9.0])) == (0, 9)
+    assert distance(np.array([nan]), np.array([1.0])) == (infinity, 1)
+    assert distance(np.array([]), np.array([])) == (0, 1)
 
 
 def test_as_a_process(model):

@@ -10,8 +10,15 @@ from composit.examples.activation import plots
 from composit.examples.activation.relu3 import network, relu3
 from composit.examples.digits import data
 from composit.examples.digits.training import train
+from composit.examples.options import SEEDS, Rule, checked
 
 FRONTS = {"composit": "composit.torch", "torch": "torch"}
+
+
+STEPS: Rule = (
+    lambda options: options.epochs >= 1 and options.batch_size >= 2,
+    "--epochs must be at least 1 and --batch-size at least 2",
+)
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
@@ -30,12 +37,7 @@ def parse(words: list[str] | None) -> argparse.Namespace:
            help="where plots and C++ go (activation_output)")  # fmt: skip
     option("--data", type=Path, metavar="DIR",
            help="MNIST's four IDX files instead of scikit-learn's scans")  # fmt: skip
-    arguments = parser.parse_args(words)
-    if arguments.epochs < 1 or arguments.batch_size < 2:
-        parser.error("--epochs must be at least 1 and --batch-size at least 2")
-    if not 0 <= arguments.seed < 2**32 - 1:
-        parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32 - 1")
-    return arguments
+    return checked(parser, words, STEPS, SEEDS)
 
 
 def in_rows(digits: data.Digits) -> data.Digits:

@@ -11,6 +11,13 @@ from composit.cg.visual import plot_cg
 from composit.examples.cg import drawing
 from composit.examples.cg.tasks import TASKS, Task
 from composit.examples.digits import data
+from composit.examples.epochs import Epochs
+from composit.examples.options import SEEDS, STEPS, Rule, checked
+
+RATES: Rule = (
+    lambda options: options.learning_rate is None or 0 <= options.learning_rate < float("inf"),
+    "--learning-rate is {learning_rate}; it must be at least 0",
+)
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
@@ -37,38 +44,24 @@ def parse(words: list[str] | None) -> argparse.Namespace:
            help="where pictures go (cg_output)")  # fmt: skip
     option("--data", type=Path, metavar="DIR",
            help="MNIST's four IDX files instead of scikit-learn's scans")  # fmt: skip
-    arguments = parser.parse_args(words)
-    if (arguments.epochs is not None and arguments.epochs < 1) or arguments.batch_size < 1:
-        parser.error("--epochs and --batch-size must be at least 1")
-    if arguments.learning_rate is not None and not 0 <= arguments.learning_rate < float("inf"):
-        parser.error(f"--learning-rate is {arguments.learning_rate}; it must be at least 0")
-    if not 0 <= arguments.seed < 2**32 - 1:
-        parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32 - 1")
-    return arguments
+    return checked(parser, words, STEPS, RATES, SEEDS)
 
 
 def train(
     model: cg.Module, task: Task, digits: data.Digits, arguments: argparse.Namespace
 ) -> list[float]:
     """Gradient descent with a progress bar; the loss of every step."""
-    from tqdm import tqdm
-
     random = np.random.RandomState(arguments.seed)
     rate = arguments.learning_rate
     optimizer = nn.adam(task.learning_rate if rate is None else rate)
     training = cg.Training(model, task.loss, optimizer, backend=arguments.backend)
     given, targets = task.batch(digits.train_images, digits.train_labels)
-    size = min(arguments.batch_size, len(given))
-    epochs, steps = arguments.epochs or task.epochs, len(given) // size
-    losses = []
-    with tqdm(total=epochs * steps, unit="step", desc=arguments.model) as bar:
-        for epoch in range(epochs):
-            order = random.permutation(len(given))
-            for i in range(steps):
-                chosen = order[i * size : (i + 1) * size]
-                losses.append(training.step(given[chosen], targets[chosen]))
-                bar.update()
-            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}")
+    size, epochs = min(arguments.batch_size, len(given)), arguments.epochs or task.epochs
+    passes = Epochs(len(given), size, epochs, random, arguments.model)
+    losses: list[float] = []
+    for _ in passes:
+        losses += (training.step(given[chosen], targets[chosen]) for chosen in passes.steps())
+        passes.say(loss=f"{np.mean(losses[-passes.count :]):.4f}")
     return losses
 
 

@@ -13,6 +13,8 @@ import composit
 import composit._core as _core
 import composit.numpy as cnp
 from composit.examples.digits import data, network, project
+from composit.examples.epochs import Epochs
+from composit.examples.options import STEPS, checked, seeds_below
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
@@ -40,12 +42,7 @@ def parse(words: list[str] | None) -> argparse.Namespace:
         metavar="DIR",
         help="MNIST's four IDX files, gzipped or not, instead of the bundled scans",
     )
-    arguments = parser.parse_args(words)
-    if (arguments.epochs is not None and arguments.epochs < 1) or arguments.batch_size < 1:
-        parser.error("--epochs and --batch-size must be at least 1")
-    if not 0 <= arguments.seed < 2**32:
-        parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32")
-    return arguments
+    return checked(parser, words, STEPS, seeds_below(2**32, "2**32"))
 
 
 class Training:
@@ -75,28 +72,22 @@ class Training:
         self.step_there = self.train_step if on_cpu else compiled(device=self.device)
 
     def run(self, epochs: int) -> None:
-        from tqdm import tqdm
-
         random = np.random.RandomState(self.seed)
         images, labels = self.digits.train_images, self.digits.train_labels
-        steps = len(images) // self.batch
-        with tqdm(total=epochs * steps, unit="step", desc="training") as bar:
-            for epoch in range(epochs):
-                order = random.permutation(len(images))
-                for i in range(steps):
-                    chosen = order[i * self.batch : (i + 1) * self.batch]
-                    loss, logits, *self.weights = self.step_there(
-                        data.moved(images[chosen], random), labels[chosen], *self.weights
-                    )
-                    accuracy = float(
-                        (np.argmax(np.asarray(logits), axis=1) == labels[chosen]).mean()
-                    )
-                    bar.update()
-                    if i % 8 == 0:
-                        bar.set_postfix(
-                            epoch=epoch + 1, loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}"
-                        )
-        self.weights = [np.asarray(w) for w in self.weights]  # from the device
+        passes = Epochs(len(images), self.batch, epochs, random, "training")
+
+        def step(number: int, chosen: np.ndarray) -> None:
+            loss, logits, *self.weights = self.step_there(
+                data.moved(images[chosen], random), labels[chosen], *self.weights
+            )
+            accuracy = float((np.argmax(np.asarray(logits), axis=1) == labels[chosen]).mean())
+            if number % 8 == 0:
+                passes.say(loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}")
+
+        for _ in passes:
+            for number, chosen in enumerate(passes.steps()):
+                step(number, chosen)
+        self.weights = list(map(np.asarray, self.weights))  # from the device
 
     def logits(self, images: np.ndarray) -> np.ndarray:
         weights = [cnp.asarray(w) for w in self.weights]

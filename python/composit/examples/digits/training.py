@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from composit.examples.digits.data import Digits
+from composit.examples.epochs import Epochs
 
 
 def train(
@@ -18,35 +19,32 @@ def train(
     """The loss of every step, and the accuracy after every epoch. Options: batch_size, epochs,
     learning_rate, seed, and device (the CPU without). `schedule` makes what changes the learning
     rate after each step, of the optimizer and the number of steps."""
-    from tqdm import tqdm
-
     device = getattr(options, "device", "cpu")
     random = np.random.RandomState(options.seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
     count = len(digits.train_images)
-    size = min(options.batch_size, count)
-    steps = count // size
-    scheduler = schedule(optimizer, options.epochs * steps) if schedule else None
-    losses, accuracies = [], []
-    with tqdm(total=options.epochs * steps, unit="step") as bar:
-        for epoch in range(options.epochs):
-            model.train()
-            order = random.permutation(count)
-            for i in range(steps):
-                chosen = order[i * size : (i + 1) * size]
-                images = torch.from_numpy(digits.train_images[chosen]).to(device)
-                labels = torch.from_numpy(digits.train_labels[chosen]).to(device)
-                optimizer.zero_grad()
-                loss = loss_fn(model(images), labels)
-                loss.backward()
-                optimizer.step()
-                if scheduler is not None:
-                    scheduler.step()
-                losses.append(loss.item())
-                bar.update()
-            accuracies.append(accuracy(torch, model, digits, device))
-            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}",
-                            right=f"{100 * accuracies[-1]:.1f} %")  # fmt: skip
+    passes = Epochs(count, min(options.batch_size, count), options.epochs, random)
+    scheduler = schedule(optimizer, options.epochs * passes.count) if schedule else None
+    losses: list[float] = []
+    accuracies: list[float] = []
+
+    def step(chosen: np.ndarray) -> float:
+        images = torch.from_numpy(digits.train_images[chosen]).to(device)
+        labels = torch.from_numpy(digits.train_labels[chosen]).to(device)
+        optimizer.zero_grad()
+        loss = loss_fn(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        if scheduler is not None:
+            scheduler.step()
+        return loss.item()
+
+    for _ in passes:
+        model.train()
+        losses += map(step, passes.steps())
+        accuracies.append(accuracy(torch, model, digits, device))
+        passes.say(loss=f"{np.mean(losses[-passes.count:]):.4f}",
+                   right=f"{100 * accuracies[-1]:.1f} %")  # fmt: skip
     return losses, accuracies
 
 

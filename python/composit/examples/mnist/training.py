@@ -11,6 +11,7 @@ from typing import Any
 import composit.torch as torch
 from composit.examples.digits import data
 from composit.examples.digits.training import train
+from composit.examples.options import SEEDS, Rule
 
 
 def parser(name: str, description: str, learning_rate: float = 0.001) -> argparse.ArgumentParser:
@@ -30,15 +31,13 @@ def parser(name: str, description: str, learning_rate: float = 0.001) -> argpars
     return made
 
 
-def checked(made: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
-    """The options; exits with a message for wrong ones."""
-    options = made.parse_args(words)
-    for name in ("epochs", "batch_size", "truncate_train", "truncate_test"):
-        if getattr(options, name) < 1:
-            made.error(f"--{name} is {getattr(options, name)}; it must be at least 1")
-    if not 0 <= options.seed < 2**32 - 1:
-        made.error(f"--seed is {options.seed}; it must be at least 0 and below 2**32 - 1")
-    return options
+def _at_least_1(name: str) -> Rule:
+    return (lambda given: getattr(given, name) >= 1,
+            f"--{name} is {{{name}}}; it must be at least 1")  # fmt: skip
+
+
+# What both trainings require of their options.
+RULES = (*map(_at_least_1, ("epochs", "batch_size", "truncate_train", "truncate_test")), SEEDS)
 
 
 def digits_of_28(options: argparse.Namespace) -> data.Digits:

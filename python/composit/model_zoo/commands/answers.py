@@ -58,8 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
     taken = [running.seconds_of(lambda: compiled(words), calls=1) for _ in calls]
     first, last = answer(compiled(words)[0])
     print(f"the answer: words {first} to {last}")
-    theirs = _torchs_seconds(arguments, parameters, words, encoders, num_heads, longest)
-    print(running.report("text", float(np.median(taken)) / len(words), theirs))
+
+    def theirs() -> float:
+        return _torchs_seconds(parameters, words, encoders, num_heads, longest)
+
+    running.report(arguments, "text", float(np.median(taken)) / len(words), theirs, "transformers")
 
 
 def answer(logits: np.ndarray) -> tuple[int, int]:
@@ -86,19 +89,11 @@ def _words(arguments: argparse.Namespace, vocabulary: int, longest: int) -> np.n
 
 
 def _torchs_seconds(
-    arguments: argparse.Namespace,
-    parameters: Any,
-    words: np.ndarray,
-    encoders: int,
-    num_heads: int,
-    longest: int,
-) -> float | None:
-    if not running.has_torch(arguments, "transformers"):
-        return None
+    parameters: Any, words: np.ndarray, encoders: int, num_heads: int, longest: int
+) -> float:
     import torch
     from transformers import BertForQuestionAnswering
 
-    running.with_threads_of(arguments)
     vocabulary, width = parameters["bert.embeddings.word_embeddings.weight"].shape
     config = bert.create_bert_config(encoders, num_heads, width // num_heads, vocabulary)
     config.max_position_embeddings = longest

@@ -101,8 +101,11 @@ def run(arguments: argparse.Namespace) -> None:
     )
     save(arguments.output, np.asarray(decode(latents / np.float32(SCALE)))[0])
     print(f"wrote {arguments.output}")
-    theirs = _torchs_seconds(arguments, noise, latents, text, num_heads, sizes)
-    print(running.report("step", float(np.median(taken)), theirs))
+    arguments.no_torch |= arguments.weights is not None  # its time is that of random weights
+    theirs = functools.partial(
+        _torchs_seconds, arguments.guidance, noise, latents, text, num_heads, sizes
+    )
+    running.report(arguments, "step", float(np.median(taken)), theirs, "diffusers")
 
 
 def save(file: Path, image: np.ndarray) -> None:
@@ -128,19 +131,16 @@ def _text(file: Path | None, seed: int, parameters: Any) -> np.ndarray:
 
 
 def _torchs_seconds(
-    arguments: argparse.Namespace,
+    guidance: float,
     parameters: Any,
     latents: np.ndarray,
     text: np.ndarray,
     num_heads: int,
     sizes: dict[str, Any],
-) -> float | None:
-    if not running.has_torch(arguments, "diffusers") or arguments.weights is not None:
-        return None
+) -> float:
     import torch
     from diffusers import UNet2DConditionModel
 
-    running.with_threads_of(arguments)
     widths = sizes.get("widths", (320, 640, 1280, 1280))
     crossed = len(widths) - 1
     model: Any = UNet2DConditionModel(
@@ -155,5 +155,5 @@ def _torchs_seconds(
     model.load_state_dict(running.torch_state(parameters, lambda *_: True))
     with torch.inference_mode():
         x, words = torch.from_numpy(latents), torch.from_numpy(text)
-        calls = 1 if arguments.guidance == 1 else 2
+        calls = 1 if guidance == 1 else 2
         return calls * running.seconds_of(lambda: model(x, 500, words))

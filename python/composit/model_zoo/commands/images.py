@@ -189,12 +189,12 @@ def classify(
     likely /= likely.sum()
     for label in np.argsort(-likely, kind="stable")[: arguments.top]:
         print(f"class {label}: {likely[label]:.4f}")
-    theirs = None
-    if running.has_torch(arguments, "transformers"):
+
+    def theirs() -> float:
         import torch
 
-        running.with_threads_of(arguments)
         function, tensor = of_torch(), torch.from_numpy(images)
         with torch.inference_mode():
-            theirs = running.seconds_of(lambda: function(tensor)) / len(images)
-    print(running.report("image", float(seconds) / len(images), theirs))
+            return running.seconds_of(lambda: function(tensor)) / len(images)
+
+    running.report(arguments, "image", float(seconds) / len(images), theirs, "transformers")

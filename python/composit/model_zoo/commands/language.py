@@ -4,6 +4,7 @@ token beside PyTorch's."""
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import time
 from collections.abc import Iterator
@@ -55,10 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.save is not None:
         save(arguments.save, parameters)
     seconds = text.write(lstm.Reader(parameters, **running.staying_on(arguments)))
-    theirs = None
-    if running.has_torch(arguments):
-        theirs = _torchs_seconds_per_token(arguments, parameters, text)
-    print(running.report("token", seconds, theirs))
+    theirs = functools.partial(_torchs_seconds_per_token, arguments, parameters, text)
+    running.report(arguments, "token", seconds, theirs)
 
 
 class Bytes(Text):
@@ -136,10 +135,8 @@ def train(arguments: argparse.Namespace, parameters: dict[str, Any]) -> dict[str
         losses.append(float(loss))
         taken.append(time.perf_counter() - start)
     print(f"loss {losses[0]:.3f} at first, {losses[-1]:.3f} after {len(losses)} steps")
-    theirs = None
-    if running.has_torch(arguments):
-        theirs = _torchs_seconds_per_step(arguments, parameters, ids)
-    print(running.report("step", float(np.median(taken[1:] or taken)), theirs))
+    theirs = functools.partial(_torchs_seconds_per_step, arguments, parameters, ids)
+    running.report(arguments, "step", float(np.median(taken[1:] or taken)), theirs)
     return as_tensors(dict(zip(names, weights)))
 
 
@@ -207,7 +204,6 @@ def _torchs_seconds_per_token(
 ) -> float:
     import torch
 
-    running.with_threads_of(arguments)
     model = torch_model(parameters).eval()
     with torch.inference_mode():
         ids = torch.from_numpy(text.prompt)[None]
@@ -220,7 +216,6 @@ def _torchs_seconds_per_step(
 ) -> float:
     import torch
 
-    running.with_threads_of(arguments)
     model = torch_model(parameters)
     optimizer = torch.optim.Adam(model.parameters(), arguments.learning_rate)
     read, following, _ = next(batches(ids))

@@ -69,8 +69,7 @@ def run_gpt2(arguments: argparse.Namespace) -> None:
     model = functools.partial(gpt2.gpt2, parameters=parameters, num_heads=num_heads)
     seconds = text.write(Decoder(model, cache, **running.staying_on(arguments)))
 
-    theirs = None
-    if running.has_torch(arguments, "transformers"):
+    def theirs() -> float:
         from transformers import GPT2Config, GPT2LMHeadModel
 
         config = GPT2Config(
@@ -84,8 +83,9 @@ def run_gpt2(arguments: argparse.Namespace) -> None:
         )
         state = running.torch_state(parameters, lambda *_: False)
         state["lm_head.weight"] = state["transformer.wte.weight"]
-        theirs = torchs_seconds(arguments, GPT2LMHeadModel, config, state, text)
-    print(running.report("token", seconds, theirs))
+        return torchs_seconds(arguments, GPT2LMHeadModel, config, state, text)
+
+    running.report(arguments, "token", seconds, theirs, "transformers")
 
 
 def run_llama(arguments: argparse.Namespace) -> None:
@@ -110,8 +110,7 @@ def run_llama(arguments: argparse.Namespace) -> None:
     model = functools.partial(llama.llama, parameters=parameters, num_heads=num_heads, **constants)
     seconds = text.write(Decoder(model, cache, **running.staying_on(arguments)))
 
-    theirs = None
-    if running.has_torch(arguments, "transformers"):
+    def theirs() -> float:
         from transformers import LlamaConfig, LlamaForCausalLM
 
         config = LlamaConfig(
@@ -124,8 +123,9 @@ def run_llama(arguments: argparse.Namespace) -> None:
             tie_word_embeddings=is_tied,
         )
         state = running.torch_state(parameters, lambda name, _: "embed_tokens" not in name)
-        theirs = torchs_seconds(arguments, LlamaForCausalLM, config, state, text)
-    print(running.report("token", seconds, theirs))
+        return torchs_seconds(arguments, LlamaForCausalLM, config, state, text)
+
+    running.report(arguments, "token", seconds, theirs, "transformers")
 
 
 class Text:
@@ -201,7 +201,6 @@ def torchs_seconds(
     """PyTorch's time for one token after a text of this length, with its own cache."""
     import torch
 
-    running.with_threads_of(arguments)
     model = model_class(config).eval()
     model.load_state_dict(state)
     with torch.inference_mode():

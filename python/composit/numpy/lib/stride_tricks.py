@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, value_error
+from composit._core import LazyTensor
 from composit.numpy.creation import asarray
 from composit.numpy.manipulation import broadcast_to, sliding_window_view
 
@@ -18,12 +18,4 @@ def as_strided(
     """Elements of the memory of x, from where x begins, at steps of so many bytes: a view, which
     can be written if it is `writeable`. ValueError for steps between elements, and where there are
     no elements."""
-    tensor = asarray(x)
-    size = tensor.dtype.itemsize
-    lengths = tensor.shape if shape is None else tuple(_core.integers(shape))
-    given = tensor.strides if strides is None else tuple(_core.integers(strides))
-    if any(step % size for step in given):
-        message = f"as_strided: strides are {given} bytes. Multiples of {size} are required."
-        raise value_error(message)
-    steps = [step // size for step in given]
-    return _core.numpy.as_strided_of(tensor, lengths, steps, None, bool(writeable))
+    return _core.numpy.as_strided_in_bytes(asarray(x), shape, strides, bool(writeable))

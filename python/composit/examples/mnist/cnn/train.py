@@ -5,12 +5,14 @@ import sys
 import composit.torch as torch
 from composit.examples.mnist import training
 from composit.examples.mnist.cnn.model import network
+from composit.examples.options import checked
 
 
 def main(words: list[str] | None = None) -> int:
     """The exit status."""
     parser = training.parser("cnn", "Trains a convolutional network on handwritten digits.")
-    return training.run(lambda: network(torch), training.checked(parser, words))
+    options = checked(parser, words, *training.RULES)
+    return training.run(lambda: network(torch), options)
 
 
 if __name__ == "__main__":

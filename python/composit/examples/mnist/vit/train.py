@@ -6,6 +6,17 @@ from typing import Any
 import composit.torch as torch
 from composit.examples.mnist import training
 from composit.examples.mnist.vit.model import network
+from composit.examples.options import Rule, checked
+
+PATCHES: Rule = (
+    lambda options: options.patch_size >= 1 and 28 % options.patch_size == 0,
+    "--patch_size is {patch_size}; it must divide 28",
+)
+HEADS: Rule = (
+    lambda given: min(given.num_heads, given.num_layers) >= 1 and not given.embed % given.num_heads,
+    "--embed is {embed}, --num_heads {num_heads}, --num_layers {num_layers}; they must be at least "
+    "1, and embed a multiple of the heads",
+)
 
 
 def warm_up_and_cosine(optimizer: Any, steps: int) -> Any:
@@ -27,14 +38,7 @@ def main(words: list[str] | None = None) -> int:
     option("--embed", type=int, default=128, help="numbers of a token (128)")
     option("--num_heads", type=int, default=2, help="heads of attention (2)")
     option("--num_layers", type=int, default=1, help="encoder layers (1)")
-    options = training.checked(parser, words)
-    if options.patch_size < 1 or 28 % options.patch_size:
-        parser.error(f"--patch_size is {options.patch_size}; it must divide 28")
-    if min(options.num_heads, options.num_layers) < 1 or options.embed % options.num_heads:
-        parser.error(
-            f"--embed is {options.embed}, --num_heads {options.num_heads}, --num_layers "
-            f"{options.num_layers}; they must be at least 1, and embed a multiple of the heads"
-        )
+    options = checked(parser, words, *training.RULES, PATCHES, HEADS)
     sizes = options.patch_size, options.embed, options.num_heads, options.num_layers
     return training.run(lambda: network(torch, *sizes), options, warm_up_and_cosine)
 
