@@ -10,7 +10,6 @@
 #include "content.h"
 #include "level.h"
 #include "location.h"
-#include "structures.h"
 #include "tape.h"
 #include "torch_objects.h"
 
@@ -45,16 +44,12 @@ nb::object of_nn(const char* name) {
 nb::object of_writing(const char* name) { return core("writing").attr(name); }
 
 void add_tensors(nb::handle value, nb::list& found) {
-    if (is_tensor_of_torch(value)) {
-        found.append(value);
-        return;
-    }
-    const Level level(" in an argument");
-    for (const nb::object& item : container_of(value).items) add_tensors(item, found);
+    for (const nb::object& tensor : tensors_within(value)) found.append(tensor);
 }
 
-// A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is noted.
-void read(nb::handle tensor) {
+}  // namespace
+
+void note_read(nb::handle tensor) {
     TensorObject* const object = torch_tensor(tensor);
     const bool is_root = !is_there(object->root);
     const nb::object leaf = is_root ? nb::borrow(tensor) : nb::borrow(object->root);
@@ -69,6 +64,37 @@ void read(nb::handle tensor) {
     if (ir::is_constant(held.node()) || held.node().operation().name == "stop_gradient")
         leaf_of(leaf).readings().note(held);
 }
+
+nb::list as_parts(nb::handle value) {
+    nb::list parts;
+    if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
+        for (nb::handle part : value) parts.append(part);
+    else
+        parts.append(value);
+    return parts;
+}
+
+nb::object wrapped_tensor(const ir::Tensor& value) {
+    nb::object made = new_tensor();
+    made.attr("_lazy") = wrap_array(value);
+    enter(made);
+    return made;
+}
+
+ir::Tensor held_by(nb::handle tensor) {
+    torch_tensor(tensor);
+    const nb::object lazy = lazy_of(tensor);
+    return content_of<LazyTensor>(lazy).tensor();
+}
+
+nb::object torch_function(const char* name) { return provided("torch_functions")[name]; }
+
+void refuse_unbuilt(const std::string& text) {
+    PyErr_SetString(PyExc_NotImplementedError, with_location(text).c_str());
+    throw nb::python_error();
+}
+
+namespace {
 
 // What functions over LazyTensors take in place of an argument.
 nb::object operand_for(nb::handle value, bool is_detached) {
@@ -243,7 +269,7 @@ nb::object call_now(const nb::object& function, const std::string& name, bool is
         for (const nb::handle tensor : found)
             if (is_recorded(as_tensor(tensor))) recorded.append(tensor);
     const bool is_recording = recorded.size() > 0;
-    for (const nb::handle tensor : recorded) read(tensor);
+    for (const nb::handle tensor : recorded) note_read(tensor);
     for (const nb::handle value : arguments.by_place)
         plain.append(operand_for(value, is_recording));
     for (const auto& [key, value] : arguments.by_name)
@@ -367,7 +393,7 @@ void bind_torch_calls(nb::module_& module) {
             return nb::make_tuple(names, nb::tuple(ignored));
         },
         "(PyTorch's names of arguments that have another one here, those that mean nothing here).");
-    module.def("note_read", read, nb::arg("tensor"),
+    module.def("note_read", note_read, nb::arg("tensor"),
                "A recorded operation reads the tensor: what the leaf holds that it is, or is a "
                "view of, is noted.");
     module.def(

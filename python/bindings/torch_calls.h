@@ -1,9 +1,13 @@
 // Calls of composit.torch's functions with nodes, and what they share with those that traces keep.
 #pragma once
 
+#include "composit/ir/node.h"
 #include "provided.h"
 
 #include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
 
 namespace composit::python {
 
@@ -21,6 +25,22 @@ Arguments settled_arguments(const nb::tuple& args, const nb::dict& kwargs);
 // where the tensors are not at fault.
 nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple& args,
                          const nb::dict& kwargs);
+
+// A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is noted.
+void note_read(nb::handle tensor);
+
+// The tensors in a structure, in order.
+std::vector<nb::object> tensors_within(nb::handle value);
+// The items of a tuple or list, or the value alone.
+nb::list as_parts(nb::handle value);
+// A Tensor that holds it.
+nb::object wrapped_tensor(const ir::Tensor& value);
+// What a tensor holds now; TypeError for what is no Tensor.
+ir::Tensor held_by(nb::handle tensor);
+// The function of composit.torch of that name.
+nb::object torch_function(const char* name);
+// NotImplementedError, with the user's line.
+[[noreturn]] void refuse_unbuilt(const std::string& text);
 
 // Errors of floating point are ignored while it lives.
 struct IgnoredErrors {

@@ -264,7 +264,7 @@ class ResultReader {
         const auto* const trace = reinterpret_cast<TraceObject*>(trace_.ptr());
         const TensorObject* const held = as_tensor(value);
         if (held->mark != trace->mark) refuse("a result is made outside");
-        if (held->is_leaf || !trace_.attr("result_of")(held->place).is(value))
+        if (held->is_leaf || !result_at(trace_, held->place).is(value))
             return nb::make_tuple("other", value);
         if (is_there(held->root) &&
             PySequence_Contains(trace->bound_places,

@@ -29,12 +29,6 @@ void collect_tensors(nb::handle value, std::vector<nb::object>& found) {
     for (const nb::object& item : container_of(value).items) collect_tensors(item, found);
 }
 
-std::vector<nb::object> tensors_within(nb::handle value) {
-    std::vector<nb::object> found;
-    collect_tensors(value, found);
-    return found;
-}
-
 // The structure with tensors on that device: all, or those without dimensions.
 nb::object with_moved(nb::handle value, const std::string& place, bool are_all) {
     return mapped_structure(
@@ -77,6 +71,12 @@ bool is_among(nb::handle function, const char* functions) {
 }
 
 }  // namespace
+
+std::vector<nb::object> tensors_within(nb::handle value) {
+    std::vector<nb::object> found;
+    collect_tensors(value, found);
+    return found;
+}
 
 nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple& args,
                          const nb::dict& kwargs) {

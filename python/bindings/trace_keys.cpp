@@ -129,7 +129,7 @@ nb::object operand_of_trace(nb::handle trace, nb::handle value, nb::handle detac
         const nb::object number = value.attr("number");
         nb::object lazy = lazies[number];
         if (is_view) {
-            const nb::object tensor = trace.attr("result_of")(number);
+            const nb::object tensor = result_at(trace, nb::cast<int64_t>(number));
             if (!tensor.is_none()) lazy = lazy_of(tensor);
         }
         const int is_detached = PySequence_Contains(detached.ptr(), number.ptr());

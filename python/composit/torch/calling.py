@@ -193,6 +193,7 @@ def as_device(value: Any) -> Any:
 
 
 steps.parts.materializing = materializing
+_core.provide("torch_functions", functions)
 _core.provide("torch_size", Size)
 _core.provide("check_device", check_device)
 _core.provide("joined_places", places.joined)

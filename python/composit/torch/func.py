@@ -12,7 +12,7 @@ from composit import functional, nn, structure
 from composit import numpy as cnp
 from composit import random as by_keys
 from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error
-from composit.torch import errstate, func_by_records, function_rules, places, steps
+from composit.torch import errstate, func_by_records, places, steps
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
 from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
@@ -157,7 +157,7 @@ def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ..
 
     def vjp_fn(*cotangents: Any) -> Any:
         found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
-        return tuple(function_rules.plain(found))
+        return tuple(_core.without_function_rules(found))
 
     return (lifted(value), vjp_fn, *map(lifted, rest))
 
@@ -169,7 +169,7 @@ def jvp(
     _check_argnums("jvp", func)
     transform = func_by_records.with_rules(functional.jvp)
     found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
-    return tuple(function_rules.plain(lifted(found)))
+    return tuple(_core.without_function_rules(lifted(found)))
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:

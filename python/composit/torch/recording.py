@@ -61,8 +61,6 @@ def operation_of(function: Callable[..., Any], is_view: bool) -> Operation:
 # recorded(trace, function, name, is_view, args, kwargs): the function's result over Tensors, as the
 # trace's next operation (bindings/trace_recording.cpp).
 recorded = _traces.recorded
-# register(trace, first, parts): gives tensors that have nodes their places.
-register = _traces.register
 
 
 # What the leaf at a place of a trace holds.

@@ -151,5 +151,4 @@ def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
 
 
 _core.provide("torch_wrapped", calling.wrapped)
-_core.provide("torch_dtypes", dtypes.by_name)
 _core.provide("torch_device", dtypes.device)
