@@ -70,7 +70,8 @@ NB_MODULE(_core, module) {
     bind_trace_building(traces);
     bind_torch_calls(module);
     bind_torch_data(module);
-    bind_trace_recording(traces);
+    bind_torch_operations(module);
+    bind_torch_devices(module);
     bind_tape_gradients(module);
     bind_user_functions(module);
     nb::module_ jacobians = module.def_submodule(

@@ -118,6 +118,8 @@ nb::object operand_for(nb::handle value, bool is_detached) {
     return nb::borrow(value);
 }
 
+}  // namespace
+
 // The same in other memory, with a node of its own, so that a value that was saved of the copy is
 // told apart from one of what was copied. Gradients go through it where it is recorded.
 nb::object of_its_own(nb::handle lazy, bool is_recorded) {
@@ -140,6 +142,8 @@ nb::object as_views(nb::handle result, nb::handle source, bool is_recorded) {
     if (nb::isinstance(result, core("LazyScalar"))) return core("view")(result, source);
     return nb::borrow(result);
 }
+
+namespace {
 
 // What a call was made of, for its results.
 struct Made {
@@ -252,7 +256,8 @@ nb::object after_error(nb::python_error& error, const nb::object& function,
     return again;
 }
 
-// The function's result over Tensors, with nodes.
+}  // namespace
+
 nb::object call_now(const nb::object& function, const std::string& name, bool is_view,
                     const nb::tuple& args, const nb::dict& kwargs) {
     const Arguments arguments = settled_arguments(args, kwargs);
@@ -307,6 +312,8 @@ nb::object call_now(const nb::object& function, const std::string& name, bool is
         save(call.record, function, arguments, result);
     return out.is_none() ? result : written_out(name, out, result);
 }
+
+namespace {
 
 // NumPy's names, which PyTorch takes for its own where a function has none of that name.
 constexpr std::array<std::pair<const char*, const char*>, 4> names_of_numpy = {

@@ -26,6 +26,17 @@ Arguments settled_arguments(const nb::tuple& args, const nb::dict& kwargs);
 nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple& args,
                          const nb::dict& kwargs);
 
+// The function's result over Tensors, with nodes.
+nb::object call_now(const nb::object& function, const std::string& name, bool is_view,
+                    const nb::tuple& args, const nb::dict& kwargs);
+// The same in other memory, with a node of its own. Gradients go through it where it is recorded.
+nb::object of_its_own(nb::handle lazy, bool is_recorded);
+// A view's results: elements see the source's memory, too.
+nb::object as_views(nb::handle result, nb::handle source, bool is_recorded);
+// A function's result over Tensors, as composit/torch/calling.py's `call`.
+nb::object call_function(const nb::object& function, const char* name, bool is_view,
+                         const nb::tuple& args);
+
 // A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is noted.
 void note_read(nb::handle tensor);
 

@@ -157,6 +157,8 @@ nb::object as_places(nb::handle index) {
     return nb::borrow(index);
 }
 
+}  // namespace
+
 // (the index, with integers and tensors in place of others; whether it consists of integers,
 // slices, None and an ellipsis alone). ValueError for slices that go backwards.
 nb::tuple read_index(nb::handle index) {
@@ -172,6 +174,8 @@ nb::tuple read_index(nb::handle index) {
     }
     return nb::make_tuple(is_basic ? nb::borrow(index) : as_places(index), is_basic);
 }
+
+namespace {
 
 // ----- arguments of captured functions
 

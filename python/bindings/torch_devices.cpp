@@ -1,14 +1,18 @@
-// Operands of composit.torch's operations that lie on several devices.
+// Operands of composit.torch's operations that lie on several devices; where tensors of files go.
 #include "composit/base/error.h"
+#include "composit/base/json_value.h"
 #include "level.h"
 #include "provided.h"
+#include "shown.h"
 #include "structures.h"
 #include "torch_calls.h"
 #include "torch_objects.h"
+#include "trace_keys.h"
 
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +123,106 @@ nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple&
     nb::dict named;
     for (const auto& [name, value] : kwargs) named[name] = with_moved(value, found[0], false);
     return nb::make_tuple(nb::tuple(moved), named);
+}
+
+namespace {
+
+// Where a tensor was saved that is not here.
+[[noreturn]] void refuse_elsewhere(const std::string& text) {
+    PyErr_SetString(provided("saved_elsewhere").ptr(), text.c_str());
+    throw nb::python_error();
+}
+
+// What map_location says of a place; None where it says nothing.
+nb::object wanted_place(const std::string& location, nb::handle map_location) {
+    if (PyDict_Check(map_location.ptr()))
+        return nb::borrow<nb::dict>(map_location).get(location.c_str(), nb::none());
+    if (!PyCallable_Check(map_location.ptr())) return nb::borrow(map_location);
+    const nb::object kind = provided("stored_place");
+    const nb::object found = map_location(kind(location), location);
+    if (found.is_none()) return found;
+    user_check<TypeError>(
+        nb::isinstance(found, kind), "load: map_location returned ", Shown{found},
+        ". The storage that it gets, one of its cpu(), cuda() or to(), or None is "
+        "required.");
+    return nb::str(nb::object(found.attr("device")));
+}
+
+// The full name of where a tensor goes that was saved on `location`.
+std::string place_of_saved(const std::string& location, nb::handle map_location) {
+    const nb::object full_name = provided("full_device_name");
+    const nb::object wanted = wanted_place(location, map_location);
+    if (!wanted.is_none()) return nb::cast<std::string>(full_name(wanted));
+    if (location.starts_with("cpu") || location.starts_with("meta")) return "cpu";
+    try {
+        return nb::cast<std::string>(full_name(location));
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_RuntimeError)) throw;
+        if (location.starts_with("cuda"))
+            refuse_elsewhere(
+                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
+                "is False. If you are running on a CPU-only machine, please use torch.load with "
+                "map_location=torch.device('cpu') to map your storages to the CPU.");
+        const std::string why = nb::str(error.value()).c_str();
+        refuse_elsewhere(
+            composit::text("Attempting to deserialize object on ", Shown{nb::str(location.c_str())},
+                           ", but ", why.substr(0, why.find("; available")),
+                           ". torch.load with map_location='cpu' puts it into the host's memory."));
+    }
+}
+
+// The devices that tensors were saved on, by name, of JSON's text.
+std::map<std::string, std::string> saved_places(const std::string& where, const std::string& text) {
+    std::map<std::string, std::string> places;
+    bool fits = true;
+    try {
+        const JsonValue saved = parse_json(text);
+        fits = saved.is(JsonValue::Kind::object);
+        for (const auto& [name, place] : saved.members) {
+            fits = fits && place.is(JsonValue::Kind::text);
+            places[name] = place.text;
+        }
+    } catch (const ValueError&) {
+        fits = false;
+    }
+    user_check<ValueError>(fits, where,
+                           ": the devices of its tensors are no texts. A file that save wrote is "
+                           "required.");
+    return places;
+}
+
+// The tensors on the devices where they were saved, or that map_location says.
+nb::dict placed_tensors(const std::string& where, const nb::dict& tensors, const std::string& text,
+                        nb::handle map_location) {
+    const std::map<std::string, std::string> saved = saved_places(where, text);
+    if (saved.empty() && map_location.is_none()) return tensors;
+    nb::dict made;
+    for (const auto& [name, tensor] : tensors) {
+        const auto known = saved.find(nb::cast<std::string>(name));
+        std::string place;
+        try {
+            place = place_of_saved(known == saved.end() ? "cpu" : known->second, map_location);
+        } catch (nb::python_error& error) {
+            if (!error.matches(provided("saved_elsewhere"))) throw;
+            throw RuntimeError(nb::str(error.value()).c_str());
+        }
+        made[name] = place == "cpu" ? nb::borrow(tensor)
+                                    : nb::module_::import_("composit._core")
+                                          .attr("devices")
+                                          .attr("placed")(tensor, place);
+    }
+    return made;
+}
+
+}  // namespace
+
+void bind_torch_devices(nb::module_& module) {
+    module.def("place_of_saved", place_of_saved, nb::arg("location"),
+               nb::arg("map_location").none(),
+               "The full name of where a tensor goes that was saved on `location`.");
+    module.def("placed_tensors", placed_tensors, nb::arg("where"), nb::arg("tensors"),
+               nb::arg("places"), nb::arg("map_location").none(),
+               "The tensors on the devices where they were saved, or that map_location says.");
 }
 
 }  // namespace composit::python

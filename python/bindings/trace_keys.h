@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace composit::python {
@@ -31,12 +32,25 @@ void set_views(nb::handle trace);
 // Gives tensors that have nodes the places from `first` on.
 void register_results(nb::handle trace, int64_t first, const nb::list& parts);
 
+// An operand with LazyTensors in the places' stead. A view shares its source's cell.
+nb::object operand_of_trace(nb::handle trace, nb::handle value, nb::handle detached,
+                            nb::handle lazies, bool is_view);
+// Whether a result lies in memory of an operand, or is no whole.
+bool shares_memory(nb::handle result, nb::handle operands);
+// The function's result over Tensors, as the trace's next operation.
+nb::object recorded(nb::object trace, nb::object function, const std::string& name, bool is_view,
+                    nb::tuple args, nb::dict named);
+// (the index, with integers and tensors in place of others; whether it consists of integers,
+// slices, None and an ellipsis alone).
+nb::tuple read_index(nb::handle index);
+
 void bind_trace_keys(nb::module_& module);
-void bind_trace_recording(nb::module_& module);  // trace_recording.cpp
-void bind_trace_building(nb::module_& module);   // trace_building.cpp
-void bind_guards(nb::module_& module);           // guards.cpp
-void bind_torch_data(nb::module_& module);       // torch_data.cpp
-void bind_torch_calls(nb::module_& module);      // torch_calls.cpp
-void bind_tape_gradients(nb::module_& module);   // tape_gradients.cpp
+void bind_trace_building(nb::module_& module);    // trace_building.cpp
+void bind_guards(nb::module_& module);            // guards.cpp
+void bind_torch_data(nb::module_& module);        // torch_data.cpp
+void bind_torch_calls(nb::module_& module);       // torch_calls.cpp
+void bind_torch_devices(nb::module_& module);     // torch_devices.cpp
+void bind_torch_operations(nb::module_& module);  // torch_operations.cpp
+void bind_tape_gradients(nb::module_& module);    // tape_gradients.cpp
 
 }  // namespace composit::python

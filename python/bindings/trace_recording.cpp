@@ -254,6 +254,8 @@ bool encode_arguments(nb::handle trace, const Operation& operation, nb::list& ke
     return true;
 }
 
+}  // namespace
+
 // The function's result over Tensors, as the trace's next operation.
 nb::object recorded(nb::object trace, nb::object function, const std::string& name, bool is_view,
                     nb::tuple args, nb::dict given) {
@@ -286,14 +288,6 @@ nb::object recorded(nb::object trace, nb::object function, const std::string& na
     const bool sees_source = as_state(state)->is_view;
     return results_of_state(trace, state, first,
                             sees_source ? nb::object(operation.args[0]) : nb::object(nb::none()));
-}
-
-}  // namespace
-
-void bind_trace_recording(nb::module_& module) {
-    module.def("recorded", recorded, nb::arg("trace"), nb::arg("function"), nb::arg("name"),
-               nb::arg("is_view"), nb::arg("args"), nb::arg("named"),
-               "The function's result over Tensors, as the trace's next operation.");
 }
 
 }  // namespace composit::python

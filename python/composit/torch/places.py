@@ -19,12 +19,6 @@ device_of = _devices.device_of
 beside = _devices.beside
 copied = _devices.copied
 
-# What PyTorch calls the kinds of devices.
-_kinds = (
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
-    "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
-)  # fmt: skip
-
 # The full name of where new tensors are made, in this thread; None: on the CPU.
 _present: contextvars.ContextVar[str | None] = contextvars.ContextVar("torch.device", default=None)
 
@@ -49,19 +43,10 @@ class device:
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
-            kind, index = type.type, type.index if index is None else index
+            type, index = type.type, type.index if index is None else index
         elif isinstance(type, int) and not isinstance(type, bool):
-            kind, index = "cuda", type
-        else:
-            kind, number = _parsed(str(type))
-            if number is not None and index is not None:
-                raise runtime_error(
-                    "type (string) must not include an index because index was passed "
-                    f"explicitly: {type}"
-                )
-            index = number if index is None else int(index)
-        if index is not None and index < 0:
-            raise runtime_error("Device index must not be negative")
+            type, index = "cuda", type
+        kind, index = _core.aten.device_name_with(str(type), index, _more_kinds(str(type)))
         object.__setattr__(self, "type", kind)
         object.__setattr__(self, "index", index)
 
@@ -102,20 +87,16 @@ _entered = _Entered()
 
 def is_kind(kind: str) -> bool:
     """Whether it is the name of a kind of devices."""
-    return kind in _kinds or kind in {name.partition(":")[0] for name in _here()}
+    return kind in _kinds or kind in _more_kinds(kind)
 
 
-def _parsed(text: str) -> tuple[str, int | None]:
-    if not text:
-        raise runtime_error("Device string must not be empty")
-    kind, colon, number = text.partition(":")
-    if colon and not (number.isascii() and number.isdigit()):
-        raise runtime_error(f"Invalid device string: '{text}'")
-    if not is_kind(kind):
-        raise runtime_error(
-            f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
-        )
-    return kind, int(number) if colon else None
+_kinds = frozenset(_core.aten.device_kinds())  # what PyTorch calls them
+
+
+def _more_kinds(name: str) -> list[str]:
+    """Kinds of devices that are here, where PyTorch knows no such kind: they are opened."""
+    kind = name.partition(":")[0]
+    return [] if kind in _kinds else [each.partition(":")[0] for each in _here()]
 
 
 def _here() -> list[str]:
