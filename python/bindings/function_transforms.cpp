@@ -7,6 +7,7 @@
 #include "composit/eager/recording.h"
 #include "composit/nn/differentiation.h"
 #include "content.h"
+#include "level.h"
 #include "location.h"
 #include "provided.h"
 #include "structures.h"
@@ -233,6 +234,29 @@ nb::object jacrev_by_records(const nb::object& function, nb::handle argnums, boo
     return has_aux ? nb::object(nb::make_tuple(made, finished(aux))) : made;
 }
 
+// How many slices of arguments vmap maps over; None where nothing says.
+nb::object mapped_length(nb::handle value, nb::handle dims) {
+    if (is_tensor(value)) {
+        if (dims.is_none()) return nb::none();
+        const nb::object shape = value.attr("shape");
+        return shape[dims];
+    }
+    const bool is_dict = PyDict_Check(value.ptr());
+    if (!is_dict && !PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) return nb::none();
+    const Level level(" in an argument");
+    const bool is_each =
+        PyDict_Check(dims.ptr()) || PyList_Check(dims.ptr()) || PyTuple_Check(dims.ptr());
+    const nb::list keys = is_dict ? nb::list(nb::borrow(value)) : nb::list();
+    for (size_t i = 0; i < nb::len(value); ++i) {
+        const nb::object key = is_dict ? nb::object(keys[i]) : nb::object(nb::int_(i));
+        const nb::object part = nb::borrow(value)[key];
+        const nb::object of_part = is_each ? nb::object(nb::borrow(dims)[key]) : nb::borrow(dims);
+        nb::object found = mapped_length(part, of_part);
+        if (!found.is_none()) return found;
+    }
+    return nb::none();
+}
+
 }  // namespace
 
 OutsideOfTraces::OutsideOfTraces() : before_(provided("record_in_thread")(0)) {}
@@ -261,6 +285,8 @@ void bind_function_transforms(nb::module_& module) {
     module.def("finished_by_records", finished, nb::arg("value").none());
     module.def("jacrev_by_records", jacrev_by_records, nb::arg("function"), nb::arg("argnums"),
                nb::arg("has_aux"), nb::arg("args"), nb::arg("kwargs"));
+    module.def("mapped_length", mapped_length, nb::arg("value").none(), nb::arg("dims").none(),
+               "How many slices of arguments vmap maps over; None where nothing says.");
     module.def(
         "differentiates_graphs",
         [] { return function_transforms().graphs > 0 && function_transforms().ruled == 0; },

@@ -40,6 +40,11 @@ nb::object call_function(const nb::object& function, const char* name, bool is_v
 // A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is noted.
 void note_read(nb::handle tensor);
 
+// "cpu", or the name with its number, "cuda:0", of a device, its name or its number. RuntimeError
+// for one that is not here, with the reason and what is here.
+std::string full_device_name(nb::handle given);
+// The same of where a tensor lies.
+const std::string& place_of_seen(nb::handle tensor);
 // The tensors in a structure, in order.
 std::vector<nb::object> tensors_within(nb::handle value);
 // The items of a tuple or list, or the value alone.

@@ -1,7 +1,15 @@
 // Operands of composit.torch's operations that lie on several devices; where tensors of files go.
+#include "casters.h"
+#include "cell.h"
 #include "composit/base/error.h"
 #include "composit/base/json_value.h"
+#include "composit/execute/devices.h"
+#include "composit/ir/device_names.h"
+#include "composit/runtime/backend.h"
+#include "composit/runtime/device.h"
+#include "content.h"
 #include "level.h"
+#include "location.h"
 #include "provided.h"
 #include "shown.h"
 #include "structures.h"
@@ -12,17 +20,17 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace composit::python {
 namespace {
 
-std::string place_of_tensor(nb::handle tensor) {
-    return nb::cast<std::string>(provided("torch_place_of")(tensor));
-}
+std::string place_of_tensor(nb::handle tensor) { return place_of_seen(tensor); }
 
 void collect_tensors(nb::handle value, std::vector<nb::object>& found) {
     if (is_tensor_of_torch(value)) {
@@ -125,7 +133,64 @@ nb::object on_one_device(nb::handle error, nb::handle function, const nb::tuple&
     return nb::make_tuple(nb::tuple(moved), named);
 }
 
+std::string full_device_name(nb::handle given) {
+    static auto& known = *new std::map<std::string, std::string, std::less<>>{{"cpu", "cpu"}};
+    if (PyUnicode_CheckExact(given.ptr())) {
+        const auto found = known.find(nb::cast<std::string_view>(given));
+        if (found != known.end()) return found->second;
+    }
+    const nb::object kind = provided("torch_device");
+    const nb::object asked = nb::isinstance(given, kind) ? nb::borrow(given) : kind(given);
+    const auto type = nb::cast<std::string>(nb::object(asked.attr("type")));
+    if (type == "cpu") return type;
+    const std::string said = nb::str(asked).c_str();
+    std::string name = said;
+    if (type == "cuda" && nb::object(asked.attr("index")).is_none())
+        name = composit::text("cuda:", Said{provided("current_devices").attr("cuda")});
+    const auto found = known.find(name);
+    if (found != known.end()) return found->second;
+    try {
+        return known[name] = runtime::device(name)->name();
+    } catch (const ValueError&) {
+    }
+    std::string why;
+    for (const std::string& family : runtime::backend_families())
+        if (family == type) why = runtime::why_no_more(family);
+    std::vector<std::string> here{"cpu"};
+    for (std::string& each : runtime::device_names()) here.push_back(std::move(each));
+    throw RuntimeError(composit::text("device ", Shown{nb::str(said.c_str())}, " is not here",
+                                      why.empty() ? "" : " (" + why + ")",
+                                      "; available: ", join(here), "."));
+}
+
+const std::string& place_of_seen(nb::handle tensor) {
+    PyObject* const like = as_tensor(tensor)->like;
+    const nb::object seen = is_there(like) ? nb::borrow(like) : lazy_of(tensor);
+    return ir::device_name(content_of<LazyTensor>(seen).cell()->device());
+}
+
 namespace {
+
+// An operation's result, or several, where its operands lie: what a rule makes of numbers, or
+// computed in Python, is moved there.
+nb::object joined_places(nb::handle result, nb::handle operands) {
+    for (nb::handle operand : operands) {
+        if (!is_tensor(operand)) continue;
+        const auto& content = content_of<LazyTensor>(operand);
+        const ir::DeviceNumber device = content.cell()->device();
+        if (device == ir::anywhere || device == ir::on_cpu) continue;
+        const Tensor target = content.tensor();
+        return mapped_structure(
+            result,
+            [&](nb::handle value) {
+                const Tensor& x = content_of<LazyTensor>(value).tensor();
+                const Tensor made = execute::beside(x, target);
+                return made == x ? nb::borrow(value) : wrap_array(made);
+            },
+            tensor_type());
+    }
+    return nb::borrow(result);
+}
 
 // Where a tensor was saved that is not here.
 [[noreturn]] void refuse_elsewhere(const std::string& text) {
@@ -150,25 +215,27 @@ nb::object wanted_place(const std::string& location, nb::handle map_location) {
 
 // The full name of where a tensor goes that was saved on `location`.
 std::string place_of_saved(const std::string& location, nb::handle map_location) {
-    const nb::object full_name = provided("full_device_name");
     const nb::object wanted = wanted_place(location, map_location);
-    if (!wanted.is_none()) return nb::cast<std::string>(full_name(wanted));
+    if (!wanted.is_none()) return full_device_name(wanted);
     if (location.starts_with("cpu") || location.starts_with("meta")) return "cpu";
+    std::string why;
     try {
-        return nb::cast<std::string>(full_name(location));
+        return full_device_name(nb::str(location.c_str()));
+    } catch (const RuntimeError& error) {
+        why = error.what();
     } catch (nb::python_error& error) {
         if (!error.matches(PyExc_RuntimeError)) throw;
-        if (location.starts_with("cuda"))
-            refuse_elsewhere(
-                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
-                "is False. If you are running on a CPU-only machine, please use torch.load with "
-                "map_location=torch.device('cpu') to map your storages to the CPU.");
-        const std::string why = nb::str(error.value()).c_str();
-        refuse_elsewhere(
-            composit::text("Attempting to deserialize object on ", Shown{nb::str(location.c_str())},
-                           ", but ", why.substr(0, why.find("; available")),
-                           ". torch.load with map_location='cpu' puts it into the host's memory."));
+        why = nb::str(error.value()).c_str();
     }
+    if (location.starts_with("cuda"))
+        refuse_elsewhere(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
+            "False. If you are running on a CPU-only machine, please use torch.load with "
+            "map_location=torch.device('cpu') to map your storages to the CPU.");
+    refuse_elsewhere(
+        composit::text("Attempting to deserialize object on ", Shown{nb::str(location.c_str())},
+                       ", but ", why.substr(0, why.find("; available")),
+                       ". torch.load with map_location='cpu' puts it into the host's memory."));
 }
 
 // The devices that tensors were saved on, by name, of JSON's text.
@@ -217,6 +284,12 @@ nb::dict placed_tensors(const std::string& where, const nb::dict& tensors, const
 }  // namespace
 
 void bind_torch_devices(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("full_device_name", full_device_name, nb::arg("given").none(), located,
+               "\"cpu\", or the name with its number, \"cuda:0\", of a device, its name or its "
+               "number.");
+    module.def("joined_places", joined_places, nb::arg("result").none(), nb::arg("operands"),
+               located, "An operation's result, or several, where its operands lie.");
     module.def("place_of_saved", place_of_saved, nb::arg("location"),
                nb::arg("map_location").none(),
                "The full name of where a tensor goes that was saved on `location`.");

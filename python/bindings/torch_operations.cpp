@@ -351,8 +351,10 @@ nb::object converted(nb::handle tensor, const nb::tuple& args, const nb::dict& k
     if (!dtype.is_none() && !dtype.is(nb::object(made.attr("dtype"))))
         made = call_function(provided("casting_function"), "to_copy", false,
                              nb::make_tuple(made, dtype));
-    if (!device.is_none())
-        made = provided("moved_to_device")(made, provided("full_device_name")(device));
+    if (!device.is_none()) {
+        const std::string place = full_device_name(device);
+        if (place != place_of_seen(made)) made = provided("moved_to_device")(made, place);
+    }
     const nb::object usual =
         nb::len(flags) > 1 ? nb::object(flags[1]) : nb::object(nb::bool_(false));
     const bool is_copy = truth_of(kwargs.get("copy", usual));

@@ -218,7 +218,7 @@ def vmap(
 
         def over(*args: Any, **kwargs: Any) -> Any:
             dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
-            size = _length(args, dims) if randomness == "different" else None
+            size = _core.mapped_length(args, dims) if randomness == "different" else None
             if size is None:
                 whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
                                         out_axes=out_dims)  # fmt: skip
@@ -240,18 +240,6 @@ def vmap(
         return records.finished(mapped(records.traced)(*args, **kwargs))
 
     return batched
-
-
-def _length(value: Any, dims: Any) -> int | None:
-    """How many slices there are; None where nothing says."""
-    if isinstance(value, LazyTensor):
-        return None if dims is None else int(value.shape[dims])
-    if not isinstance(value, (dict, list, tuple)):
-        return None
-    keys = value if isinstance(value, dict) else range(len(value))
-    is_each = isinstance(dims, (dict, list, tuple))
-    found = (_length(value[key], dims[key] if is_each else dims) for key in keys)
-    return next((length for length in found if length is not None), None)
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -65,4 +65,3 @@ def _cast(input: Any, dtype: Any) -> Any:
 
 
 _core.provide("casting_function", _cast)
-_core.provide("full_device_name", places.full_name)

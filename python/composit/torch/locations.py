@@ -38,8 +38,8 @@ class Stored:
 
 
 # place_of(location, map_location): the full name of where a tensor goes that was saved on
-# `location`. `map_location`: None, a device or its name, a dictionary of locations, or a function of
-# (storage, location). Elsewhere where that device is not here and map_location does not name it,
+# `location`. `map_location`: None, a device or its name, a dictionary of locations, or a function
+# of (storage, location). Elsewhere where that device is not here and map_location does not name it,
 # RuntimeError where it does.
 place_of = _core.place_of_saved
 _core.provide("saved_elsewhere", Elsewhere)

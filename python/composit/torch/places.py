@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit import structure
-from composit._core import LazyTensor, runtime_error
+from composit._core import LazyTensor
 
 _devices: Any = _core.devices
 device_of = _devices.device_of
@@ -105,7 +104,6 @@ def _here() -> list[str]:
 
 cpu = device("cpu")
 _objects: dict[str, device] = {"cpu": cpu}
-_full_names: dict[Any, str] = {"cpu": "cpu"}
 
 
 def of_name(name: str) -> device:
@@ -116,34 +114,11 @@ def of_name(name: str) -> device:
     return found
 
 
-def full_name(given: Any) -> str:
-    """ "cpu", or the name with its number, "cuda:0", of a device, its name or its number.
-    RuntimeError for one that is not here, with the reason and what is here."""
-    if type(given) is str:
-        found = _full_names.get(given)
-        if found is not None:
-            return found
-    asked = given if isinstance(given, device) else device(given)
-    if asked.type == "cpu":
-        return "cpu"
-    text = str(asked)
-    if asked.index is None and asked.type == "cuda":
-        text = f"cuda:{current.cuda}"
-    found = _full_names.get(text)
-    if found is None:
-        try:
-            found = _devices.full_name(text)
-        except ValueError:
-            raise runtime_error(_why_not(str(asked))) from None
-        _full_names[text] = found
-    return found
-
-
-def _why_not(name: str) -> str:
-    here, missing = _devices.all()
-    why = missing.get(name.partition(":")[0])
-    reason = f" ({why})" if why else ""
-    return f"device {name!r} is not here{reason}; available: {', '.join(['cpu', *here])}."
+# full_name(given): "cpu", or the name with its number, "cuda:0", of a device, its name or its
+# number. RuntimeError for one that is not here, with the reason and what is here.
+full_name = _core.full_device_name
+_core.provide("current_devices", current)
+_core.provide("torch_device", device)
 
 
 def check_device(given: Any) -> None:
@@ -315,12 +290,6 @@ def transfer(input: LazyTensor, place: str) -> LazyTensor:
     return _devices.transfer(input, place)
 
 
-def joined(result: Any, operands: Any) -> Any:
-    """An operation's result, or several, where its operands lie: what a rule makes of numbers, or
-    computed in Python, is moved there."""
-    for operand in operands:
-        if isinstance(operand, LazyTensor) and device_of(operand) != "cpu":
-            return structure.mapped(
-                result, lambda x, operand=operand: beside(x, operand), LazyTensor
-            )
-    return result
+# joined(result, operands): an operation's result, or several, where its operands lie: what a rule
+# makes of numbers, or computed in Python, is moved there.
+joined = _core.joined_places

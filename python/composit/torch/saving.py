@@ -132,4 +132,3 @@ def _loaded(where: str, tensors: Any, metadata: dict[str, str], map_location: An
 
 
 _core.provide("torch_wrapped", calling.wrapped)
-_core.provide("torch_device", dtypes.device)

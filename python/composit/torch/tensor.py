@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit import nn
 from composit import numpy as cnp
 from composit._core import (
     GradFn,
