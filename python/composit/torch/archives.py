@@ -42,7 +42,7 @@ class _Kind:
         self.dtype = dtype
 
 
-_Storage = _core.nn.ArchivedStorage  # the memory of tensors (bindings/nn_archives.cpp)
+_Storage: Any = _core.nn.ArchivedStorage  # the memory of tensors (bindings/nn_archives.cpp)
 
 
 def _tensor_of(values: Any, place: str) -> Any:

@@ -19,6 +19,8 @@ from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
 
 Function = Callable[..., Any]
 _modules: Any = _core.modules
+_without_rules: Any = _core.without_function_rules
+_mapped_length: Any = _core.mapped_length
 
 
 def lowered(value: Any) -> Any:
@@ -157,7 +159,7 @@ def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ..
 
     def vjp_fn(*cotangents: Any) -> Any:
         found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
-        return tuple(_core.without_function_rules(found))
+        return tuple(_without_rules(found))
 
     return (lifted(value), vjp_fn, *map(lifted, rest))
 
@@ -169,7 +171,7 @@ def jvp(
     _check_argnums("jvp", func)
     transform = func_by_records.with_rules(functional.jvp)
     found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
-    return tuple(_core.without_function_rules(lifted(found)))
+    return tuple(_without_rules(lifted(found)))
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
@@ -218,7 +220,7 @@ def vmap(
 
         def over(*args: Any, **kwargs: Any) -> Any:
             dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
-            size = _core.mapped_length(args, dims) if randomness == "different" else None
+            size = _mapped_length(args, dims) if randomness == "different" else None
             if size is None:
                 whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
                                         out_axes=out_dims)  # fmt: skip

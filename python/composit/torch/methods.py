@@ -86,7 +86,8 @@ def _copy(
     self: Tensor, other: Any = None, non_blocking: bool = False, *, src: Any = None
 ) -> Tensor:
     """The elements become another tensor's, which PyTorch's text calls src and its parser other."""
-    return _core.copy_into(self, other, src)
+    made: Any = _core.copy_into(self, other, src)
+    return made
 
 
 def _fill(self: Tensor, value: Any) -> Tensor:

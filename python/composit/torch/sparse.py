@@ -94,7 +94,8 @@ class SparseTensor:
         """The same with ascending indices, each once: values at equal ones are added up."""
         if self._is_coalesced:
             return self
-        return SparseTensor(*_coalesced(*self._elements()), self.shape, True)
+        indices, values = _coalesced(*self._elements())
+        return SparseTensor(indices, values, self.shape, True)
 
     def to_dense(self, dtype: Any = None) -> Any:
         """The dense tensor."""

@@ -134,5 +134,6 @@ class LBFGS(Optimizer):
 
     def _direction(self, flat: Any, changes: Any, steps_: Any, scale: float) -> Any:
         """The recursion of two loops: minus the inverse Hessian's estimate times the gradient."""
-        lazies = [[x._lazy for x in several] for several in (changes, steps_)]
-        return calling.wrapped(_core.aten.lbfgs_direction(flat._lazy, *lazies, scale))
+        of_changes, moves = ([x._lazy for x in several] for several in (changes, steps_))
+        made = _core.aten.lbfgs_direction(flat._lazy, of_changes, moves, scale)
+        return calling.wrapped(made)
