@@ -3,10 +3,12 @@
 
 #include "composit/aten/argument_checks.h"
 #include "composit/aten/attention.h"
+#include "composit/aten/autocast.h"
 #include "composit/aten/block_masks.h"
 #include "composit/aten/comparing.h"
 #include "composit/aten/convolutions.h"
 #include "composit/aten/creation.h"
+#include "composit/aten/device_names.h"
 #include "composit/aten/differences.h"
 #include "composit/aten/distributions.h"
 #include "composit/aten/dtypes.h"

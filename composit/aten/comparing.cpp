@@ -122,4 +122,33 @@ Tolerances close_tolerances(const std::vector<DType>& dtypes) {
     return largest;
 }
 
+void check_tolerances(bool has_rtol, bool has_atol) {
+    user_check<ValueError>(
+        has_rtol == has_atol,
+        "Both 'rtol' and 'atol' must be either specified or omitted, but got no ",
+        has_rtol ? "atol" : "rtol", ".");
+}
+
+std::string attributes_differ(std::string_view name, std::string_view actual,
+                              std::string_view expected) {
+    return text("The values for attribute '", name, "' do not match: ", actual, " != ", expected,
+                ".");
+}
+
+void assert_close(const Tensor& actual, const Tensor& expected, const Closeness& demanded) {
+    check_tolerances(demanded.rtol.has_value(), demanded.atol.has_value());
+    user_check<AssertionError>(
+        actual.shape() == expected.shape(),
+        attributes_differ("shape", text(actual.shape()), text(expected.shape())));
+    user_check<AssertionError>(
+        actual.dtype() == expected.dtype() || !demanded.check_dtype,
+        attributes_differ("dtype", ir::name(actual.dtype()), ir::name(expected.dtype())));
+    const Tolerances usual = close_tolerances({actual.dtype(), expected.dtype()});
+    const double rtol = demanded.rtol.value_or(usual.rtol);
+    const double atol = demanded.atol.value_or(usual.atol);
+    const std::vector<Tensor> pair = together({actual, expected});
+    if (const auto found = mismatch(pair[0], pair[1], rtol, atol, demanded.equal_nan))
+        throw AssertionError(text_of(*found, rtol, atol));
+}
+
 }  // namespace composit::aten

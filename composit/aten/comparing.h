@@ -1,9 +1,11 @@
 // What torch.testing.assert_close asks of two tensors: whether they are close, and where not.
 //
+//   assert_close(actual, expected);
 //   if (const auto found = mismatch(actual, expected, 1.3e-6, 1e-5)) … found->count of found->size
 #pragma once
 
 #include "composit/aten/number.h"
+#include "composit/base/assertion_error.h"
 #include "composit/numpy/operand.h"
 
 #include <cstdint>
@@ -48,5 +50,20 @@ struct Tolerances {
     double rtol = 0, atol = 0;
 };
 [[nodiscard]] Tolerances close_tolerances(const std::vector<ir::DType>& dtypes);
+
+// What assert_close demands. Tolerances: both or neither, which stands for those of the dtypes.
+struct Closeness {
+    std::optional<double> rtol = {}, atol = {};
+    bool equal_nan = false;
+    bool check_dtype = true;  // else both are compared in the dtype that both fit into
+};
+// AssertionError, PyTorch's words, unless two tensors are of one shape and dtype, and close.
+// ValueError for one tolerance alone.
+void assert_close(const Tensor& actual, const Tensor& expected, const Closeness& demanded = {});
+// ValueError, PyTorch's words, for one tolerance alone.
+void check_tolerances(bool has_rtol, bool has_atol);
+// What assert_close says of an attribute's values that differ.
+[[nodiscard]] std::string attributes_differ(std::string_view name, std::string_view actual,
+                                            std::string_view expected);
 
 }  // namespace composit::aten

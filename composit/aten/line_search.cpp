@@ -1,6 +1,14 @@
 // Bracketing, then zooming into the bracket.
 #include "composit/aten/line_search.h"
 
+#include "composit/aten/number.h"
+#include "composit/aten/products.h"
+#include "composit/base/error.h"
+#include "composit/execute/execute.h"
+#include "composit/ir/node.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/operators.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -124,6 +132,30 @@ double cubic_minimum(const LinePoint& a, const LinePoint& b,
 LineSearch strong_wolfe(const std::function<LinePoint(double)>& at, double first, double size,
                         const LinePoint& start, double change, int64_t most) {
     return Search(at, size, start, change, most).run(first);
+}
+
+ir::Tensor lbfgs_direction(const ir::Tensor& gradient, const std::vector<ir::Tensor>& changes,
+                           const std::vector<ir::Tensor>& moves, double scale) {
+    user_check(changes.size() == moves.size(), "lbfgs_direction: ", changes.size(), " changes for ",
+               moves.size(), " moves. As many are required.");
+    const auto product = [](const ir::Tensor& a, const ir::Tensor& b) {
+        return Number(dot(a, b)).value();
+    };
+    // Each product asks for the values so far, which are computed once.
+    const auto known = [](const ir::Tensor& x) { return ir::constant(execute::evaluate({x})[0]); };
+    std::vector<double> weights, factors(changes.size());
+    for (size_t i = 0; i < changes.size(); ++i)
+        weights.push_back(1.0 / product(changes[i], moves[i]));
+    ir::Tensor q = numpy::apply("negative", {gradient});
+    for (size_t i = changes.size(); i-- > 0;) {
+        factors[i] = product(moves[i], q) * weights[i];
+        q = known(q - changes[i] * factors[i]);
+    }
+    ir::Tensor direction = q * scale;
+    for (size_t i = 0; i < changes.size(); ++i)
+        direction = known(direction +
+                          moves[i] * (factors[i] - product(changes[i], direction) * weights[i]));
+    return direction;
 }
 
 }  // namespace composit::aten

@@ -1,11 +1,14 @@
-// The line search of PyTorch's LBFGS: a length along a direction that satisfies the strong Wolfe
-// conditions.
+// The parts of PyTorch's LBFGS: its direction, and the line search for a length along it that
+// satisfies the strong Wolfe conditions.
 #pragma once
+
+#include "composit/ir/node.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace composit::aten {
 
@@ -30,5 +33,12 @@ struct LineSearch {
 [[nodiscard]] LineSearch strong_wolfe(const std::function<LinePoint(double)>& at, double first,
                                       double size, const LinePoint& start, double change = 1e-9,
                                       int64_t most = 25);
+
+// Minus the estimate of the inverse Hessian times the gradient, by the recursion of two loops
+// (Nocedal), of vectors: `changes` of the gradient in the steps `moves`, the oldest first, and
+// `scale` of the first estimate. Products are evaluated (NotSupported under placeholders).
+[[nodiscard]] ir::Tensor lbfgs_direction(const ir::Tensor& gradient,
+                                         const std::vector<ir::Tensor>& changes,
+                                         const std::vector<ir::Tensor>& moves, double scale);
 
 }  // namespace composit::aten

@@ -1,8 +1,10 @@
-// Demands of functions, differences and orders of samples: composit/aten/argument_checks.h,
-// differences.h, sample_orders.h.
+// Demands of functions, differences, orders of samples, sparse tensors and names of devices:
+// composit/aten/argument_checks.h, differences.h, sample_orders.h, sparse.h, device_names.h.
 #include "aten.h"
 #include "casters.h"
 #include "composit/aten/argument_checks.h"
+#include "composit/aten/autocast.h"
+#include "composit/aten/device_names.h"
 #include "composit/aten/differences.h"
 #include "composit/aten/sample_orders.h"
 #include "composit/aten/sparse.h"
@@ -10,7 +12,9 @@
 #include "flags.h"
 #include "location.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -138,10 +142,68 @@ void bind_summaries(nb::module_& module) {
     module.def("sparse_dims", &aten::sparse_dims, nb::arg(), nb::arg().none(), nb::arg().none());
 }
 
+void bind_sparse(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "coalesce",
+        [](const Tensor& indices, const Tensor& values, const ir::Shape& shape) {
+            const aten::SparseElements made = aten::coalesce({indices, values}, shape);
+            return std::vector<Tensor>{made.indices, made.values};
+        },
+        located);
+    module.def(
+        "sparse_to_dense",
+        [](const Tensor& indices, const Tensor& values, const ir::Shape& shape) {
+            return aten::sparse_to_dense({indices, values}, shape);
+        },
+        located);
+    module.def(
+        "sparse_mm",
+        [](const Tensor& indices, const Tensor& values, const ir::Shape& shape,
+           const Tensor& dense) { return aten::sparse_mm({indices, values}, shape, dense); },
+        located);
+    module.def(
+        "sparse_softmax",
+        [](const Tensor& indices, const Tensor& values, const ir::Shape& shape, int64_t dim,
+           TruthFlag is_log) {
+            return aten::sparse_softmax({indices, values}, shape, dim, is_log);
+        },
+        located);
+}
+
+// A device's kind and number, or None.
+nb::tuple parts_of_device(const aten::DeviceName& name) {
+    return nb::make_tuple(name.kind, name.index ? nb::object(nb::int_(*name.index)) : nb::none());
+}
+
+void bind_names(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("device_kinds", &aten::device_kinds);
+    module.def(
+        "parse_device_name",
+        [](const std::string& name, const std::vector<std::string>& more) {
+            return parts_of_device(aten::parse_device_name(name, more));
+        },
+        located);
+    module.def(
+        "device_name_with",
+        [](const std::string& name, std::optional<int64_t> index,
+           const std::vector<std::string>& more) {
+            return parts_of_device(aten::device_name_with(name, index, more));
+        },
+        nb::arg(), nb::arg().none(), nb::arg(), located);
+    module.def("autocast_of", [](const std::string& function, const std::string& mode) {
+        constexpr const char* names[] = {"none", "lower", "float32", "widest"};
+        return names[static_cast<size_t>(aten::autocast_of(function, mode))];
+    });
+}
+
 }  // namespace
 
 void bind_aten_arguments(nb::module_& module) {
     bind_summaries(module);
+    bind_sparse(module);
+    bind_names(module);
     bind_checks(module);
     bind_differences(module);
     bind_sample_orders(module);

@@ -5,6 +5,7 @@
 #include "composit/aten/distributions.h"
 #include "composit/aten/transforms.h"
 #include "composit/base/error.h"
+#include "flags.h"
 #include "provided.h"
 #include "shown.h"
 #include "torch_objects.h"
@@ -19,6 +20,7 @@
 #include <array>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -99,6 +101,41 @@ void check_sample(nb::handle value, const ir::Shape& batch, const ir::Shape& eve
     aten::check_sample_shape(type_seen(value).shape, batch, event);
 }
 
+// Whether an attribute of a class is one that is made when it is asked for.
+bool is_made_later(nb::handle kind, nb::handle name, nb::handle of) {
+    for (nb::handle cls : nb::object(kind.attr("__mro__"))) {
+        const nb::object members = cls.attr("__dict__");
+        if (PySequence_Contains(members.ptr(), name.ptr()) != 1) continue;
+        return nb::isinstance(nb::object(members[name]), of);
+    }
+    return false;
+}
+
+// ValueError for a parameter of a distribution that its constraint refuses.
+void check_parameters(nb::handle distribution, nb::handle is_dependent, nb::handle lazy_property) {
+    struct Checked {
+        nb::object name, constraint, value, is_valid;
+    };
+    std::vector<Checked> all;
+    const nb::object constraints = distribution.attr("arg_constraints");
+    const nb::object own = distribution.attr("__dict__");
+    for (nb::handle pair : nb::list(nb::object(constraints.attr("items")()))) {
+        const nb::object name = pair[0], constraint = pair[1];
+        if (nb::cast<bool>(nb::object(is_dependent(constraint)))) continue;
+        if (PySequence_Contains(own.ptr(), name.ptr()) != 1 &&
+            is_made_later(distribution.type(), name, lazy_property))
+            continue;
+        const nb::object value = nb::getattr(distribution, name);
+        all.push_back({name, constraint, value, constraint.attr("check")(value).attr("all")()});
+    }
+    for (const Checked& one : all)
+        user_check<ValueError>(
+            truth_of(one.is_valid), "Expected parameter ", Said{one.name}, " (", KindOf{one.value},
+            " of shape ", Said{nb::tuple(nb::object(one.value.attr("shape")))},
+            ") of distribution ", Shown{distribution}, " to satisfy the constraint ",
+            Shown{one.constraint}, ", but found invalid values:\n", Said{one.value});
+}
+
 }  // namespace
 
 void bind_aten_distributions(nb::module_& module) {
@@ -126,6 +163,8 @@ void bind_aten_distributions(nb::module_& module) {
     module.def("broadcast_all", broadcast_all);
     module.def("composed_event_dims", &aten::composed_event_dims);
     module.def("reshaped_event", &aten::reshaped_event);
+    module.def("check_parameters", check_parameters, nb::arg("distribution"),
+               nb::arg("is_dependent"), nb::arg("lazy_property"));
     module.def("matrices_of_below", &aten::matrices_of_below);
     module.def("below_of_matrices", &aten::below_of_matrices);
     module.def("check_mixture", &aten::check_mixture);

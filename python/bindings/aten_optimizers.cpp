@@ -246,6 +246,7 @@ void bind_aten_optimizers(nb::module_& module) {
         }
         aten::check_optimizer_options(optimizer, options);
     });
+    module.def("lbfgs_direction", &aten::lbfgs_direction, nb::call_guard<Located>());
     module.def(
         "strong_wolfe",
         [](nb::callable at, double first, double size, double loss, double slope) {

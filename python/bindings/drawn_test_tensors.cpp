@@ -4,12 +4,15 @@
 #include "exact_errors.h"
 #include "flags.h"
 #include "gradient_checks.h"
+#include "provided.h"
 #include "shown.h"
+#include "torch_calls.h"
 #include "values.h"
 
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -113,15 +116,83 @@ nb::object drawn_floats(const nb::dict& functions, nb::handle shape, nb::object 
     return is_complex ? nb::object(nb::object(functions["view_as_complex"])(made)) : made;
 }
 
+enum class DrawnKind : uint8_t { integers, floats, complex };
+
+DrawnKind kind_to_draw(nb::handle dtype) {
+    const auto found = ir::find_dtype(nb::str(nb::object(dtype.attr("name"))).c_str());
+    if (found && (*found == ir::DType::boolean || ir::is_integer(*found)))
+        return DrawnKind::integers;
+    if (found && ir::is_complex(*found)) return DrawnKind::complex;
+    exact_check(PyExc_TypeError, found && ir::is_floating(*found), "The requested dtype '",
+                Said{dtype},
+                "' is not supported by torch.testing.make_tensor(). To request support, file an "
+                "issue at: https://github.com/pytorch/pytorch/issues");
+    return DrawnKind::floats;
+}
+
+// The dtype of a complex number's parts, or itself.
+nb::object dtype_of_parts(nb::handle dtype, DrawnKind kind) {
+    if (kind != DrawnKind::complex) return nb::borrow(dtype);
+    const bool is_single = nb::object(dtype.attr("name")).equal(nb::str("complex64"));
+    return provided("torch_dtypes")[is_single ? "float32" : "float64"];
+}
+
+// Numbers of the dtype between the bounds.
+nb::object drawn_numbers(nb::handle shape, nb::handle dtype, DrawnKind kind, nb::handle device,
+                         nb::handle low, nb::handle high) {
+    const nb::dict functions = nb::borrow<nb::dict>(provided("torch_functions"));
+    if (kind == DrawnKind::integers) {
+        const bool is_bool = nb::object(dtype.attr("name")).equal(nb::str("bool"));
+        const nb::object info = is_bool ? nb::none() : provided("torch_iinfo")(dtype);
+        return drawn_integers(functions, shape, nb::borrow(dtype), device, low, high, info);
+    }
+    const nb::object part = dtype_of_parts(dtype, kind);
+    return drawn_floats(functions, shape, nb::borrow(dtype), device, low, high,
+                        provided("torch_finfo")(part), part);
+}
+
+nb::object make_tensor(const nb::tuple& shape, nb::handle dtype, nb::handle device, nb::handle low,
+                       nb::handle high, TruthFlag requires_grad, TruthFlag noncontiguous,
+                       TruthFlag exclude_zero, nb::handle memory_format) {
+    exact_check(PyExc_ValueError, !noncontiguous || memory_format.is_none(),
+                "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but "
+                "got noncontiguous=",
+                noncontiguous ? "True" : "False", " and memory_format=", Shown{memory_format});
+    std::vector<int64_t> lengths =
+        integers_from(nb::len(shape) == 1 ? nb::object(shape[0]) : nb::object(shape));
+    int64_t count = 1;
+    for (const int64_t length : lengths) count *= length;
+    const DrawnKind kind = kind_to_draw(dtype);
+    const bool is_whole = kind == DrawnKind::integers;
+    exact_check(PyExc_ValueError, !requires_grad || !is_whole,
+                "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
+                "dtype=",
+                Shown{dtype});
+    const bool is_spread = noncontiguous && count > 1;
+    if (is_spread) lengths.back() *= 2;
+    nb::object made = drawn_numbers(tuple_from(lengths), dtype, kind, device, low, high);
+    if (is_spread) {
+        const nb::object step =
+            nb::steal(PySlice_New(nb::int_(1).ptr(), nb::none().ptr(), nb::int_(2).ptr()));
+        made = made[nb::make_tuple(nb::ellipsis(), step)];
+    } else if (!memory_format.is_none()) {
+        made = made.attr("clone")(nb::arg("memory_format") = memory_format);
+    }
+    if (exclude_zero) {
+        const nb::object least = is_whole ? nb::object(nb::int_(1))
+                                          : nb::object(provided("torch_finfo")(dtype).attr("tiny"));
+        made[made.attr("__eq__")(0)] = least;
+    }
+    return is_whole ? made : nb::object(made.attr("requires_grad_")(bool(requires_grad)));
+}
+
 }  // namespace
 
 void bind_drawn_test_tensors(nb::module_& module) {
-    module.def("drawn_integers", drawn_integers, nb::arg("functions"), nb::arg("shape"),
-               nb::arg("dtype"), nb::arg("device").none(), nb::arg("low").none(),
-               nb::arg("high").none(), nb::arg("info").none());
-    module.def("drawn_floats", drawn_floats, nb::arg("functions"), nb::arg("shape"),
-               nb::arg("dtype"), nb::arg("device").none(), nb::arg("low").none(),
-               nb::arg("high").none(), nb::arg("info"), nb::arg("part"));
+    module.def("make_tensor", make_tensor, nb::arg("shape"), nb::arg("dtype"),
+               nb::arg("device").none(), nb::arg("low").none(), nb::arg("high").none(),
+               nb::arg("requires_grad"), nb::arg("noncontiguous"), nb::arg("exclude_zero"),
+               nb::arg("memory_format").none(), "torch.testing.make_tensor.");
 }
 
 }  // namespace composit::python

@@ -336,8 +336,8 @@ const Pattern* known_pattern(const TraceObject* trace, nb::handle function, bool
     return nullptr;
 }
 
-// The results of a known backward() as gradients of the leaves at `leaves`; the records at `freed`
-// are freed.
+}  // namespace
+
 void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>& leaves,
                     const nb::list& freed) {
     const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
@@ -359,6 +359,8 @@ void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>&
     for (nb::handle at : freed)
         free_record(PyList_GET_ITEM(trace->records, PyLong_AsSsize_t(at.ptr())));
 }
+
+namespace {
 
 int traverse_pattern(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -436,9 +438,6 @@ void bind_following(nb::module_& module) {
         .def(nb::init<nb::object, bool, nb::object, uintptr_t, nb::tuple, nb::dict, nb::object>(),
              nb::arg("function"), nb::arg("is_recording"), nb::arg("default"), nb::arg("line"),
              nb::arg("arguments"), nb::arg("named"), nb::arg("state"));
-    module.def("make_gradients", make_gradients, nb::arg("trace"), nb::arg("state"),
-               nb::arg("leaves"), nb::arg("freed"),
-               "The results of a known backward() as the leaves' gradients; frees its records.");
     module.def(
         "follow_thread", [](unsigned long owner) { world().owner = owner; },
         "The thread whose operations are recorded; 0: none.");

@@ -40,6 +40,10 @@ nanobind::object match_step(nanobind::handle optimizer, const nanobind::tuple& a
 nanobind::object pattern_of(nanobind::handle function, bool is_recording, nanobind::handle defaults,
                             nanobind::handle line, const nanobind::tuple& checks,
                             const nanobind::dict& named, nanobind::handle state);
+// The results of a known backward() as gradients of the leaves at `leaves`; the records at `freed`
+// are freed.
+void make_gradients(nanobind::handle trace, nanobind::handle state,
+                    const std::vector<int64_t>& leaves, const nanobind::list& freed);
 // Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
 // the leaves at `numbers` are. The trace keeps what was there before.
 void write_step(nanobind::handle trace, const std::vector<nanobind::object>& values, size_t first,

@@ -15,6 +15,7 @@
 #include "interpreter_lock.h"
 #include "location.h"
 #include "tape.h"
+#include "trace_keys.h"
 #include "writing.h"
 
 #include <algorithm>
@@ -187,7 +188,7 @@ nb::object program_of(nb::handle trace, StateObject* state, const std::vector<in
     if (state->threads == threads.ptr() && is_same(state->wanted, places))
         return nb::borrow(state->program);
     const nb::tuple wanted = tuple_of(places);
-    nb::object program = trace.attr("program_of")(wanted);
+    nb::object program = program_of_trace(trace, wanted, nb::none(), nb::tuple());
     if (!program.is_none()) {
         put(state->wanted, wanted);
         put(state->threads, threads);
@@ -375,7 +376,7 @@ void add_reference(PyObject* references, nb::handle tensor, Py_ssize_t& limit) {
 void set_values(nb::handle of, const Wanted& wanted, const std::vector<nb::object>& values) {
     const auto* const trace = reinterpret_cast<const TraceObject*>(of.ptr());
     set_values_at(trace, wanted.places, [&](size_t i) { return values[i]; });
-    if (wanted.has_views) (*world().set_views)(of);
+    if (wanted.has_views) set_views(of);
 }
 
 void enter(nb::handle tensor) {

@@ -21,6 +21,7 @@
 #include "structures.h"
 #include "torch_objects.h"
 #include "trace_keys.h"
+#include "user_functions.h"
 
 #include <nanobind/nanobind.h>
 
@@ -68,10 +69,16 @@ NB_MODULE(_core, module) {
         module.def_submodule("traces", "Traces of composit.torch: keys, leaves, results.");
     bind_trace_keys(traces);
     bind_guards(traces);
+    bind_trace_building(traces);
     bind_torch_calls(module);
     bind_torch_data(module);
-    bind_trace_recording(traces);
+    bind_torch_operations(module);
+    bind_torch_devices(module);
     bind_tape_gradients(module);
+    bind_user_functions(module);
+    nb::module_ jacobians = module.def_submodule(
+        "jacobians", "Derivatives of functions over tensors of composit.torch.");
+    bind_torch_jacobians(jacobians);
     bind_gradient_checks(module);
     bind_sample_batches(module);
     bind_device_pieces(module);

@@ -1,13 +1,17 @@
 // composit/nn/torch_archive.h: archives of torch.save, whose pickles are followed without trust,
 // and make Python's values.
+#include "arrays.h"
 #include "bindings.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
+#include "composit/eager/recording.h"
 #include "composit/nn/torch_archive.h"
 #include "nn.h"
+#include "provided.h"
 #include "shown.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <optional>
@@ -235,6 +239,88 @@ nb::object follow_pickle(const nb::bytes& content, nb::dict named, nb::list func
     throw nb::python_error();
 }
 
+[[noreturn]] void refuse_damage(nb::handle broken, const std::string& why) {
+    PyErr_SetString(broken.ptr(), why.c_str());
+    throw nb::python_error();
+}
+
+// The memory of tensors in an archive: where its bytes are, and the tensor that has it first.
+class ArchivedStorage {
+  public:
+    // Of a TorchArchive. `dtype` is None of bytes; `broken` the class of errors for damage.
+    ArchivedStorage(nb::object archive, nb::object broken, nb::object dtype, std::string key,
+                    int64_t count, std::string place)
+        : dtype(std::move(dtype)),
+          count(count),
+          archive_(std::move(archive)),
+          broken_(std::move(broken)),
+          key_(std::move(key)),
+          place_(std::move(place)) {}
+
+    // A tensor of this memory. The first one that has all of it owns it, else a tensor that nobody
+    // sees; all others are views of the owner.
+    nb::object tensor(const std::string& name, int64_t offset, const nb::object& size,
+                      const nb::object& stride) {
+        const nb::object layout = nb::make_tuple(offset, nb::tuple(size), nb::tuple(stride));
+        nn::StorageLayout checked{offset, nb::cast<ir::Shape>(nb::tuple(size)),
+                                  nb::cast<std::vector<int64_t>>(nb::tuple(stride))};
+        check([&] { nn::check_layout(checked); });
+        if (!owner_.is_valid()) {
+            const nb::object values = values_of(name);
+            length_ = static_cast<int64_t>(nb::len(values));
+            check([&] { nn::check_reach(checked, length_); });
+            const bool is_whole = checked.is_whole(length_);
+            layout_ = is_whole ? layout : nb::none();
+            owner_ = provided("torch_tensor_of_array")(
+                is_whole ? nb::object(values.attr("reshape")(size)) : values, place_);
+            if (is_whole) return owner_;
+        }
+        const auto own = nb::cast<std::string>(nb::object(owner_.attr("dtype").attr("name")));
+        if (own != name) refuse_damage(broken_, "a storage is read as " + own + " and as " + name);
+        check([&] { nn::check_reach(checked, length_); });
+        const eager::NoGrad scope;
+        if (layout.equal(layout_)) return owner_.attr("detach")();
+        const bool is_row = nb::cast<int64_t>(nb::object(owner_.attr("ndim"))) == 1;
+        const nb::object flat = is_row ? owner_ : nb::object(owner_.attr("view")(-1));
+        return flat.attr("as_strided")(size, stride, offset);
+    }
+
+    const nb::object dtype;
+    const int64_t count;
+
+  private:
+    template <class Check>
+    void check(const Check& demand) const {
+        try {
+            demand();
+        } catch (const BrokenPickle& error) {
+            refuse_damage(broken_, error.why);
+        }
+    }
+
+    nb::object values_of(const std::string& name) const {
+        const nb::bytes content =
+            nb::borrow<nb::bytes>(nb::object(archive_.attr("record")("data/" + key_, broken_)));
+        const nb::object kind = provided("torch_dtypes")[name.c_str()].attr("numpy");
+        const auto width = nb::cast<int64_t>(nb::object(kind.attr("itemsize")));
+        const auto bytes = static_cast<int64_t>(content.size());
+        const int64_t needed = dtype.is_none() ? count : count * width;
+        if (bytes != needed || bytes % width != 0)
+            refuse_damage(broken_, composit::text("the storage ", Shown{nb::str(key_.c_str())},
+                                                  " has ", bytes, " bytes, not ", needed));
+        const nb::handle read = numpy_attribute("frombuffer");
+        if (name == "bool") return read(content, numpy_attribute("uint8")).attr("__ne__")(0);
+        const nb::object values = read(content, kind);
+        const bool is_swapped = nb::cast<bool>(nb::object(archive_.attr("is_swapped")));
+        return is_swapped ? nb::object(values.attr("byteswap")()) : values;
+    }
+
+    const nb::object archive_, broken_;
+    const std::string key_, place_;
+    nb::object owner_, layout_;
+    int64_t length_ = 0;
+};
+
 }  // namespace
 
 void bind_nn_archives(nb::module_& module) {
@@ -246,6 +332,14 @@ void bind_nn_archives(nb::module_& module) {
                      [](const OpenArchive& self) { return self.archive->is_swapped(); })
         .def("record", record_of_archive, nb::arg("name"), nb::arg("broken"),
              "The bytes of an entry.");
+    nb::class_<ArchivedStorage>(module, "ArchivedStorage", "The memory of tensors in an archive.")
+        .def(nb::init<nb::object, nb::object, nb::object, std::string, int64_t, std::string>(),
+             nb::arg("archive"), nb::arg("broken"), nb::arg("dtype").none(), nb::arg("key"),
+             nb::arg("count"), nb::arg("place"))
+        .def_ro("dtype", &ArchivedStorage::dtype)
+        .def_ro("count", &ArchivedStorage::count)
+        .def("tensor", &ArchivedStorage::tensor, nb::arg("dtype"), nb::arg("offset"),
+             nb::arg("size"), nb::arg("stride"));
     module.def("follow_pickle", follow_pickle, nb::arg("content"), nb::arg("named"),
                nb::arg("functions"), nb::arg("outside"), nb::arg("classes"), nb::arg("refuse"),
                nb::arg("broken"),

@@ -355,6 +355,24 @@ nb::str text_of_groups(const std::string& name, nb::handle groups) {
     return nb::str((made + ")").c_str());
 }
 
+// The groups of parameters that an optimiser is given: tensors, or dictionaries of groups.
+nb::list given_groups(nb::handle params) {
+    user_check<TypeError>(!is_tensor_of_torch(params),
+                          "params argument given to the optimizer should be an iterable of Tensors "
+                          "or dicts, but got a Tensor");
+    const nb::list given{nb::borrow(params)};
+    user_check<ValueError>(nb::len(given) > 0, "optimizer got an empty parameter list");
+    nb::list groups;
+    if (!PyDict_Check(nb::object(given[0]).ptr())) {
+        nb::dict group;
+        group["params"] = given;
+        groups.append(group);
+        return groups;
+    }
+    for (nb::handle group : given) groups.append(group.attr("copy")());
+    return groups;
+}
+
 }  // namespace
 
 PyObject* interned_name(const std::string& name) {
@@ -427,6 +445,8 @@ void bind_optimizer_states(nb::module_& module) {
                "The tensor of a state's number, which is written at each step.");
     module.def("snapshot", snapshot, nb::arg("state"),
                "An ordinary dictionary of a state, with tensors in its numbers' places.");
+    module.def("given_groups", given_groups, nb::arg("params"),
+               "The groups of parameters that an optimiser is given.");
     module.def("add_group", add_group, nb::arg("optimizer"), nb::arg("group"), nb::arg("required"),
                "Adds parameters with options of their own. TypeError, ValueError, PyTorch's words, "
                "for what are no leaves or are there already, and for options that are missing.");

@@ -391,8 +391,8 @@ bool step_by_structure(nb::handle optimizer) {
     const std::optional<Wanted> wanted =
         wanted_of(reinterpret_cast<TraceObject*>(trace.ptr()), false);
     if (!wanted) return false;
-    const nb::object program = trace.attr("program_of")(tuple_of(wanted->places), state,
-                                                        nb::object(state.attr("numbers")));
+    const nb::object program =
+        program_of_trace(trace, tuple_of(wanted->places), state, nb::object(state.attr("numbers")));
     if (program.is_none()) return false;
     run_step(trace, optimizer, state, *wanted, program);
     return true;

@@ -11,6 +11,7 @@
 #include "composit/execute/devices.h"
 #include "content.h"
 #include "location.h"
+#include "provided.h"
 #include "tape_hooks.h"
 #include "torch_calls.h"
 
@@ -38,15 +39,6 @@ std::vector<Ref<Record>> records_in(nb::handle objects) {
     std::vector<Ref<Record>> records;
     for (nb::handle object : objects) records.emplace_back(&checked_record(object));
     return records;
-}
-
-// (the leaves, and tensors that retain gradients; the records)
-nb::tuple below(nb::handle operands) {
-    const eager::Below found = eager::below(tape_nodes(operands));
-    nb::list leaves, records;
-    for (const auto& leaf : found.leaves) leaves.append(operand_of(leaf.get()));
-    for (const auto& record : found.records) records.append(operand_of(record.get()));
-    return nb::make_tuple(leaves, records);
 }
 
 eager::Argument argument(nb::handle value) {
@@ -79,11 +71,6 @@ void save_values(nb::handle record, nb::handle operands, nb::handle results, nb:
     eager::save_values(checked_record(record), call);
 }
 
-// Reaching, for Python.
-struct ReachingTensors {
-    eager::Reaching reaching;
-};
-
 // Looks at the gradients of all operations, where `checks`: RuntimeError for the first that is NaN.
 void check_for_nan(bool checks, const std::vector<Tensor>& outputs,
                    const std::vector<Tensor>& flows, const std::vector<Tensor>& ends) {
@@ -113,9 +100,12 @@ struct Quiet {
     Located located;
 };
 
+}  // namespace
+
 nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& flows,
-                   nb::handle inputs, nb::list records, bool is_recording,
-                   const ReachingTensors* reaching, bool checks) {
+                   nb::handle inputs, const nb::list& records, bool is_recording,
+                   const eager::Reaching* reaching) {
+    const bool checks = nb::cast<bool>(provided("gradients_are_checked")());
     std::vector<eager::GradientInput> ends;
     for (nb::handle input : inputs) {
         const bool is_leaf = torch_tensor(input)->is_leaf;
@@ -134,9 +124,7 @@ nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>
             if (!node.is_none()) more.push_back(content_of<LazyTensor>(node).tensor());
     }
     std::vector<eager::Barrier> barriers;
-    if (has_barriers)
-        barriers =
-            barriers_between(records, is_recording, reaching ? &reaching->reaching : nullptr);
+    if (has_barriers) barriers = barriers_between(records, is_recording, reaching);
     const eager::FlowRule of_graphs = [checks](const auto& starts, const auto& into,
                                                const auto& wanted) {
         const Quiet scope;
@@ -158,7 +146,28 @@ nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>
     return made;
 }
 
-}  // namespace
+BelowRecords below_records(nb::handle operands) {
+    const eager::Below found = eager::below(tape_nodes(operands));
+    BelowRecords made;
+    for (const auto& leaf : found.leaves) made.leaves.append(operand_of(leaf.get()));
+    for (const auto& record : found.records) made.records.append(operand_of(record.get()));
+    return made;
+}
+
+eager::Reaching reaching(nb::handle tensors) {
+    std::vector<Ref<TapeNode>> targets;
+    for (nb::handle tensor : tensors) {
+        PyObject* const record = torch_tensor(tensor)->record;
+        targets.push_back(as_tensor(tensor)->is_leaf ? tape_node(tensor)
+                          : is_there(record)         ? tape_node(record)
+                                                     : Ref<TapeNode>());
+    }
+    return eager::Reaching(targets);
+}
+
+void check_saved(const nb::list& records, const eager::Reaching* reaching) {
+    eager::check_saved(records_in(records), reaching);
+}
 
 eager::Savable savable(nb::handle value) {
     if (is_tensor_of_torch(value)) {
@@ -298,57 +307,17 @@ void bind_tape(nb::module_& module) {
                nb::arg("results"), nb::arg("given"), nb::arg("own"),
                "Adds to a record what its operation saves: of operands (number, tensor, whether a "
                "gradient goes to it), of arguments (number, value), and of results.");
-    module.def("below", below, nb::arg("operands"),
-               "The leaves, and tensors that retain gradients, below records; and the records.");
     module.def(
-        "free_records",
-        [](nb::handle records) {
-            for (nb::handle record : records) {
-                checked_record(record);
-                free_record(record);
-            }
+        "below",
+        [](nb::handle operands) {
+            const BelowRecords found = below_records(operands);
+            return nb::make_tuple(found.leaves, found.records);
         },
-        nb::arg("records"), "Lets go of what they came from; walking them again is an error.");
-    nb::class_<ReachingTensors>(module, "Reaching",
-                                "Says which records lead to one of the tensors.")
-        .def(
-            "__init__",
-            [](ReachingTensors* self, nb::handle tensors) {
-                std::vector<Ref<TapeNode>> targets;
-                for (nb::handle tensor : tensors) {
-                    PyObject* const record = torch_tensor(tensor)->record;
-                    targets.push_back(as_tensor(tensor)->is_leaf ? tape_node(tensor)
-                                      : is_there(record)         ? tape_node(record)
-                                                                 : Ref<TapeNode>());
-                }
-                new (self) ReachingTensors{eager::Reaching(targets)};
-            },
-            nb::arg("tensors"))
-        .def(
-            "__call__",
-            [](const ReachingTensors& self, nb::handle record) {
-                return self.reaching(checked_record(record));
-            },
-            nb::arg("record"));
-    module.def(
-        "check_saved",
-        [](nb::handle records, const ReachingTensors* reaching) {
-            eager::check_saved(records_in(records), reaching ? &reaching->reaching : nullptr);
-        },
-        nb::arg("records"), nb::arg("reaching").none() = nb::none(),
-        "RuntimeError where a value that one of the records saved was written since.");
-    module.def("gradients", gradients, nb::arg("outputs"), nb::arg("flows"), nb::arg("inputs"),
-               nb::arg("records"), nb::arg("is_recording"), nb::arg("reaching").none(),
-               nb::arg("checks"), located,
-               "The gradients of tensors for what flows into outputs, of leaves as they were when "
-               "operations read them, made of the values that are where the records' operations "
-               "saved some, through Functions and hooks. Where `checks`, RuntimeError for the "
-               "first operation whose gradient is NaN.");
+        nb::arg("operands"),
+        "The leaves, and tensors that retain gradients, below records; and the records.");
     module.def(
         "has_nan", [](const Tensor& x) { return ir::is_inexact(x.dtype()) && eager::has_nan(x); },
         nb::arg("x"), "Whether an element is NaN, computed now.");
-    module.def("after_hooks", after_hooks, nb::arg("hooks"), nb::arg("gradient"), located,
-               "The gradient after the hooks. RuntimeError where one changes its shape.");
 }
 
 }  // namespace composit::python

@@ -74,6 +74,31 @@ const Ref<eager::VersionCounter>& counter_of(TensorObject* tensor);
 // The tensor is another name for the memory of `source`.
 void share_counter(TensorObject* tensor, TensorObject* source);
 
+// What lies below outputs with these records.
+struct BelowRecords {
+    nb::list leaves;  // and tensors that retain gradients
+    nb::list records;
+};
+BelowRecords below_records(nb::handle operands);
+// Says which records lead to one of the tensors.
+eager::Reaching reaching(nb::handle tensors);
+// RuntimeError where a value that one of the records saved was written since.
+void check_saved(const nb::list& records, const eager::Reaching* reaching);
+// The gradients of tensors for what flows into outputs, of leaves as they were when operations read
+// them, made of the values that are where the records' operations saved some, through Functions and
+// hooks. Where anomalies are looked for, RuntimeError for the first operation whose gradient is
+// NaN.
+nb::list gradients(const std::vector<ir::Tensor>& outputs, const std::vector<ir::Tensor>& flows,
+                   nb::handle inputs, const nb::list& records, bool is_recording,
+                   const eager::Reaching* reaching);
+
+// PyTorch's torch.autograd.grad, without checks of what is not built (tape_gradients.cpp).
+struct GradOptions {
+    nb::object retain_graph = nb::none();
+    bool create_graph = false, allow_unused = false, with_zeros = false;
+};
+nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows, const GradOptions& options);
+
 void bind_tape_records(nb::module_& module);  // tape_records.cpp
 
 }  // namespace composit::python

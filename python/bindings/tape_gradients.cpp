@@ -4,19 +4,27 @@
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
+#include "composit/eager/recording.h"
 #include "composit/eager/strides.h"
 #include "composit/ir/array.h"
 #include "composit/numpy/creation.h"
 #include "content.h"
+#include "flags.h"
+#include "following.h"
 #include "location.h"
 #include "provided.h"
 #include "shown.h"
 #include "tape.h"
 #include "tape_hooks.h"
+#include "torch_calls.h"
 #include "torch_objects.h"
 #include "trace_keys.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -57,7 +65,11 @@ nb::object flow_into(nb::handle output, nb::handle gradient) {
 }
 
 // The outputs, what is given for each, and what flows into their nodes.
-nb::tuple flows_into(nb::handle tensors, nb::handle gradients) {
+struct Flows {
+    nb::list outputs, given;
+    std::vector<Tensor> incoming;
+};
+Flows flows_into(nb::handle tensors, nb::handle gradients) {
     const nb::list outputs = listed_tensors(tensors);
     nb::list given;
     if (!gradients.is_none())
@@ -67,10 +79,12 @@ nb::tuple flows_into(nb::handle tensors, nb::handle gradients) {
     for (size_t i = 0; i < nb::len(outputs); ++i)
         user_check<RuntimeError>(is_recorded(torch_tensor(outputs[i])), "element ", i,
                                  " of tensors does not require grad and does not have a grad_fn");
-    nb::list flows;
-    for (size_t i = 0; i < std::min(nb::len(outputs), nb::len(given)); ++i)
-        flows.append(flow_into(outputs[i], given[i]));
-    return nb::make_tuple(outputs, given, flows);
+    std::vector<Tensor> incoming;
+    for (size_t i = 0; i < std::min(nb::len(outputs), nb::len(given)); ++i) {
+        const nb::object flow = flow_into(outputs[i], given[i]);
+        incoming.push_back(content_of<LazyTensor>(flow).tensor());
+    }
+    return {outputs, given, std::move(incoming)};
 }
 
 nb::object record_over(const char* name, nb::handle tensors) {
@@ -152,18 +166,261 @@ nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle re
     return nb::tuple(results);
 }
 
+// ----- backward() as an operation of a trace
+
+bool is_unhooked(nb::handle leaf) {
+    const TensorObject* const tensor = as_tensor(leaf);
+    return !is_there(tensor->grad) && !is_there(tensor->hooks) && !is_there(tensor->post_hooks);
+}
+
+// A backward() that is made with nodes, in a trace, of which the next one like it is learnt.
+class LearningBackward {
+  public:
+    LearningBackward(nb::object trace, nb::tuple key, nb::list operands, nb::object state)
+        : trace_(std::move(trace)),
+          key_(std::move(key)),
+          operands_(std::move(operands)),
+          state_(std::move(state)),
+          is_open_(fields()->is_open) {
+        fields()->is_open = 0;  // until it has ended well nothing can follow
+    }
+
+    // What the walk over records found, before anything changes.
+    void see(const BelowRecords& found) {
+        std::unordered_map<PyObject*, size_t> places;
+        const nb::list records = nb::borrow<nb::list>(fields()->records);
+        for (size_t i = 0; i < nb::len(records); ++i)
+            if (!records[i].is_none()) places.emplace(nb::object(records[i]).ptr(), i);
+        is_open_ = is_open_ && nb::len(found.leaves) > 0;
+        for (nb::handle leaf : found.leaves) {
+            const TensorObject* const tensor = as_tensor(leaf);
+            is_open_ =
+                is_open_ && tensor->mark == fields()->mark && tensor->is_leaf && is_unhooked(leaf);
+            places_.append(tensor->place);
+        }
+        for (nb::handle record : found.records) {
+            const auto known = places.find(record.ptr());
+            is_open_ = is_open_ && known != places.end();
+            if (is_open_) freed_.append(known->second);
+        }
+        leaves_ = found.leaves;
+    }
+
+    // The gradients were made: they are the operation's results.
+    void end() {
+        if (!is_open_ || world().trace_of_now() != fields()) return;
+        if (state_.is_none()) {
+            state_ = provided("learn_way")(nb::object(trace_.attr("state")), key_,
+                                           nb::make_tuple(provided("backward_operation"), key_[2]),
+                                           nb::cpp_function([this] { return learnt(); }));
+            if (state_.is_none()) return;
+        } else if (!nb::object(state_.attr("leaves")).equal(places_)) {
+            return;
+        }
+        const auto first = nb::cast<int64_t>(nb::object(trace_.attr("add")(state_)));
+        fields()->is_open = 1;
+        nb::list made;
+        for (nb::handle leaf : leaves_) made.append(nb::handle(as_tensor(leaf)->grad));
+        register_results(trace_, first, made);
+    }
+
+  private:
+    TraceObject* fields() const { return reinterpret_cast<TraceObject*>(trace_.ptr()); }
+
+    nb::object learnt() const {
+        nb::object state = provided("new_trace_state")();
+        const nb::object operation = provided("backward_operation");
+        state.attr("leaves") = places_;
+        state.attr("freed") = freed_;
+        state.attr("operation") = operation;
+        state.attr("operands") = nb::tuple(operands_);
+        state.attr("line") = nb::object(key_[2]);
+        state.attr("is_gradient") = true;
+        provided("meet_leaves")(trace_, state);
+        const IgnoredErrors scope;
+        const nb::object symbols =
+            nb::object(trace_.attr("symbols")()) + nb::object(state.attr("stands"));
+        state.attr("results") = nb::object(operation.attr("over")(state, symbols));
+        return state;
+    }
+
+    const nb::object trace_;
+    const nb::tuple key_;
+    const nb::list operands_;
+    nb::object state_;
+    bool is_open_;
+    nb::list leaves_, places_, freed_;
+};
+
+// Whether the gradient of an output cannot be an operand of the trace's next operation.
+bool is_outside(nb::handle gradient, nb::handle output, nb::handle trace, nb::list& key,
+                nb::list& operands) {
+    if (as_tensor(gradient)->is_tainted || !encode(trace, gradient, key, operands)) return true;
+    const ir::TensorType type = type_seen(gradient), wanted = type_seen(output);
+    const nb::list records =
+        nb::borrow<nb::list>(reinterpret_cast<TraceObject*>(trace.ptr())->records);
+    return type.shape != wanted.shape || type.dtype != wanted.dtype ||
+           !records[static_cast<size_t>(as_tensor(gradient)->place)].is_none();
+}
+
+// Nothing where all was done without nodes; else what learns from the call that is made with them.
+std::unique_ptr<LearningBackward> backward_of_trace(const nb::object& trace, nb::handle output,
+                                                    nb::handle gradient) {
+    auto* const fields = reinterpret_cast<TraceObject*>(trace.ptr());
+    const nb::object place = provided("place_of_number")(as_tensor(output)->place);
+    nb::list parts, operands;
+    parts.append(provided("backward_operation"));
+    parts.append(place);
+    parts.append(reinterpret_cast<uintptr_t>(user_location()));
+    operands.append(place);
+    if (gradient.is_none()) {
+        if (ir::element_count(type_seen(output).shape) != 1) fields->is_open = 0;  // an error
+    } else if (is_outside(gradient, output, trace, parts, operands)) {
+        interrupt_trace();
+    }
+    const nb::tuple key(parts);
+    const auto learning = [&](nb::object state) {
+        return std::make_unique<LearningBackward>(trace, key, operands, std::move(state));
+    };
+    if (!fields->is_open) {
+        trace.attr("build")();
+        return learning(nb::none());
+    }
+    const nb::dict ways = nb::borrow<nb::dict>(nb::object(nb::handle(fields->state).attr("ways")));
+    const nb::object state = ways.get(key, nb::none());
+    if (state.is_none() || fields->is_built) {
+        trace.attr("build")();
+        return learning(state);
+    }
+    const auto leaves = nb::cast<std::vector<int64_t>>(nb::object(state.attr("leaves")));
+    for (const int64_t number : leaves)
+        if (!is_unhooked(PyList_GET_ITEM(fields->tensors, number))) {
+            interrupt_trace();
+            return learning(nb::none());
+        }
+    trace.attr("add")(state);
+    make_gradients(trace, state, leaves, nb::borrow<nb::list>(nb::object(state.attr("freed"))));
+    return nullptr;
+}
+
+std::vector<Tensor> held_by_all(nb::handle tensors) {
+    std::vector<Tensor> held;
+    for (nb::handle tensor : tensors) held.push_back(held_by(tensor));
+    return held;
+}
+
+bool keeps_graph(nb::handle retain_graph, bool create_graph) {
+    return retain_graph.is_none() ? create_graph : truth_of(retain_graph);
+}
+
+void free_records(const nb::list& records) {
+    for (nb::handle record : records) free_record(record);
+}
+
+// What flows into outputs, by their other name, too.
+nb::object flows_by_either_name(nb::handle flows, nb::handle variables) {
+    if (variables.is_none()) return nb::borrow(flows);
+    if (PyErr_WarnEx(PyExc_FutureWarning,
+                     "`grad_variables` is deprecated. Use `grad_tensors` instead.", 2) < 0)
+        throw nb::python_error();
+    user_check<RuntimeError>(flows.is_none(),
+                             "`grad_tensors` and `grad_variables` (deprecated) arguments both "
+                             "passed to `backward()`. Please only use `grad_tensors`.");
+    return nb::borrow(variables);
+}
+
+// PyTorch's torch.autograd.backward.
+void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_graph,
+              bool create_graph, nb::handle grad_variables, nb::handle inputs) {
+    const nb::object given_flows = flows_by_either_name(grad_tensors, grad_variables);
+    provided("check_not_capturing")("it takes gradients");
+    const bool is_plain = is_tensor_of_torch(tensors) && inputs.is_none() &&
+                          (given_flows.is_none() || is_tensor_of_torch(given_flows)) &&
+                          !create_graph && (retain_graph.is_none() || !truth_of(retain_graph)) &&
+                          !nb::cast<bool>(provided("gradients_are_checked")());
+    TraceObject* const now = world().trace_of_now();
+    std::unique_ptr<LearningBackward> learning;
+    if (is_plain && now->is_open && is_recorded_here() && as_tensor(tensors)->mark == now->mark) {
+        const nb::object trace = nb::borrow(reinterpret_cast<PyObject*>(now));
+        learning = backward_of_trace(trace, tensors, given_flows);
+        if (!learning) return;
+    } else {
+        interrupt_trace();
+    }
+    const Flows flows = flows_into(tensors, given_flows);
+    nb::list of_outputs;
+    for (nb::handle output : flows.outputs) of_outputs.append(record_of(output));
+    const BelowRecords below = below_records(of_outputs);
+    if (learning) learning->see(below);
+    std::optional<eager::Reaching> reached;
+    nb::list leaves = below.leaves;
+    if (!inputs.is_none()) {
+        leaves = listed_tensors(inputs);
+        reached.emplace(reaching(leaves));
+    }
+    const eager::Reaching* const which = reached ? &*reached : nullptr;
+    check_saved(below.records, which);
+    const nb::list found = gradients(held_by_all(flows.outputs), flows.incoming, leaves,
+                                     below.records, create_graph, which);
+    for (size_t i = 0; i < nb::len(leaves); ++i)
+        accumulate(nb::object(leaves[i]), nb::object(found[i]), create_graph, flows.outputs);
+    if (!keeps_graph(retain_graph, create_graph)) free_records(below.records);
+    if (learning) learning->end();
+}
+
 }  // namespace
+
+nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows,
+               const GradOptions& options) {
+    interrupt_trace();
+    const Flows into = flows_into(outputs, flows);
+    const nb::list ends = listed_tensors(inputs);
+    for (nb::handle tensor : ends)
+        user_check<RuntimeError>(is_recorded(torch_tensor(tensor)),
+                                 "One of the differentiated Tensors does not require grad");
+    nb::list of_outputs;
+    for (nb::handle output : into.outputs) of_outputs.append(record_of(output));
+    const BelowRecords below = below_records(of_outputs);
+    const eager::Reaching reached = reaching(ends);
+    check_saved(below.records, &reached);
+    const nb::list found = gradients(held_by_all(into.outputs), into.incoming, ends, below.records,
+                                     options.create_graph, &reached);
+    nb::object recorded = nb::none();
+    if (options.create_graph && eager::is_recording()) {
+        nb::list operands;
+        for (nb::handle output : into.outputs) operands.append(output);
+        for (nb::handle flow : into.given)
+            if (!flow.is_none()) operands.append(flow);
+        recorded = operands;
+    }
+    const nb::list all = nb::borrow<nb::list>(nb::object(below.leaves + below.records));
+    nb::tuple results =
+        gradients_given(ends, found, all, recorded, options.allow_unused, options.with_zeros);
+    if (!keeps_graph(options.retain_graph, options.create_graph)) free_records(below.records);
+    return results;
+}
 
 void bind_tape_gradients(nb::module_& module) {
     const nb::call_guard<Located> located;
-    module.def("flows_into", flows_into, nb::arg("tensors"), nb::arg("gradients").none(), located,
-               "The outputs, what is given for each, and what flows into their nodes.");
-    module.def("accumulate", accumulate, nb::arg("leaf"), nb::arg("gradient"),
-               nb::arg("create_graph"), nb::arg("outputs"), located,
-               "Adds a gradient to a leaf's grad, through its hooks.");
-    module.def("gradients_given", gradients_given, nb::arg("inputs"), nb::arg("gradients"),
-               nb::arg("reached"), nb::arg("flows").none(), nb::arg("allow_unused"),
-               nb::arg("with_zeros"), located, "What grad() returns.");
+    module.def(
+        "backward",
+        [](nb::handle tensors, nb::handle grad_tensors, nb::handle retain_graph,
+           TruthFlag create_graph, nb::handle grad_variables, nb::handle inputs) {
+            backward(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs);
+        },
+        nb::arg("tensors"), nb::arg("grad_tensors").none(), nb::arg("retain_graph").none(),
+        nb::arg("create_graph"), nb::arg("grad_variables").none(), nb::arg("inputs").none(),
+        located, "Adds to the leaves' grad the gradients of the tensors.");
+    module.def(
+        "grad",
+        [](nb::handle outputs, nb::handle inputs, nb::handle flows, nb::handle retain_graph,
+           TruthFlag create_graph, TruthFlag allow_unused, TruthFlag with_zeros) {
+            return grad(outputs, inputs, flows,
+                        {nb::borrow(retain_graph), create_graph, allow_unused, with_zeros});
+        },
+        nb::arg("outputs"), nb::arg("inputs"), nb::arg("flows").none(),
+        nb::arg("retain_graph").none(), nb::arg("create_graph"), nb::arg("allow_unused").none(),
+        nb::arg("with_zeros"), located, "The gradients of outputs with respect to inputs.");
 }
 
 }  // namespace composit::python

@@ -14,6 +14,7 @@
 #include "provided.h"
 #include "shown.h"
 #include "tape.h"
+#include "torch_calls.h"
 #include "values.h"
 
 #include <nanobind/stl/string.h>
@@ -28,24 +29,6 @@ namespace {
 
 using Points = std::shared_ptr<std::vector<nb::object>>;
 
-nb::object gradient_tensor(const Tensor& value) {
-    nb::object made = new_tensor();
-    made.attr("_lazy") = wrap_array(value);
-    enter(made);
-    return made;
-}
-
-// TypeError for what users give in place of a tensor.
-nb::object checked_lazy_of(nb::handle tensor) {
-    torch_tensor(tensor);
-    return lazy_of(tensor);
-}
-
-Tensor held_by(nb::handle tensor) {
-    const nb::object lazy = checked_lazy_of(tensor);
-    return content_of<LazyTensor>(lazy).tensor();
-}
-
 // A gradient through which gradients go on to those records.
 void record_gradient(nb::handle gradient, const nb::list& operands) {
     static const ir::Interned name = ir::intern("GradBackward0");
@@ -57,7 +40,7 @@ void record_gradient(nb::handle gradient, const nb::list& operands) {
 // What the hooks of one node make of its gradient. `records` are None where nothing is recorded.
 eager::Barrier::Flow through_hooks(const Points& points, nb::handle records,
                                    const Tensor& arrived) {
-    nb::object gradient = gradient_tensor(arrived);
+    nb::object gradient = wrapped_tensor(arrived);
     if (records.is_none())
         as_tensor(gradient)->is_tainted = 1;
     else
@@ -125,14 +108,15 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
             gradients.append(nb::none());
             continue;
         }
-        const nb::object gradient = gradient_tensor(
+        const nb::object gradient = wrapped_tensor(
             execute::beside(arrived.at(next++), content_of<LazyTensor>(node).tensor()));
         if (is_recording) record_gradient(gradient, sources);
         gradients.append(gradient);
     }
     const nb::list found = backward_of(call, gradients, is_recording);
     for (nb::handle gradient : found)
-        looked_at.append(gradient.is_none() ? nb::object(nb::none()) : checked_lazy_of(gradient));
+        looked_at.append(gradient.is_none() ? nb::object(nb::none())
+                                            : wrap_array(held_by(gradient)));
     provided("check_function_gradients")(call.attr("name")(), looked_at);
     const nb::list nodes = nb::borrow<nb::list>(nb::object(call.attr("nodes")));
     const nb::object needed = call.attr("context").attr("needs_input_grad");

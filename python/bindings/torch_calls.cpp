@@ -10,7 +10,6 @@
 #include "content.h"
 #include "level.h"
 #include "location.h"
-#include "structures.h"
 #include "tape.h"
 #include "torch_objects.h"
 
@@ -45,16 +44,12 @@ nb::object of_nn(const char* name) {
 nb::object of_writing(const char* name) { return core("writing").attr(name); }
 
 void add_tensors(nb::handle value, nb::list& found) {
-    if (is_tensor_of_torch(value)) {
-        found.append(value);
-        return;
-    }
-    const Level level(" in an argument");
-    for (const nb::object& item : container_of(value).items) add_tensors(item, found);
+    for (const nb::object& tensor : tensors_within(value)) found.append(tensor);
 }
 
-// A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is noted.
-void read(nb::handle tensor) {
+}  // namespace
+
+void note_read(nb::handle tensor) {
     TensorObject* const object = torch_tensor(tensor);
     const bool is_root = !is_there(object->root);
     const nb::object leaf = is_root ? nb::borrow(tensor) : nb::borrow(object->root);
@@ -69,6 +64,37 @@ void read(nb::handle tensor) {
     if (ir::is_constant(held.node()) || held.node().operation().name == "stop_gradient")
         leaf_of(leaf).readings().note(held);
 }
+
+nb::list as_parts(nb::handle value) {
+    nb::list parts;
+    if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
+        for (nb::handle part : value) parts.append(part);
+    else
+        parts.append(value);
+    return parts;
+}
+
+nb::object wrapped_tensor(const ir::Tensor& value) {
+    nb::object made = new_tensor();
+    made.attr("_lazy") = wrap_array(value);
+    enter(made);
+    return made;
+}
+
+ir::Tensor held_by(nb::handle tensor) {
+    torch_tensor(tensor);
+    const nb::object lazy = lazy_of(tensor);
+    return content_of<LazyTensor>(lazy).tensor();
+}
+
+nb::object torch_function(const char* name) { return provided("torch_functions")[name]; }
+
+void refuse_unbuilt(const std::string& text) {
+    PyErr_SetString(PyExc_NotImplementedError, with_location(text).c_str());
+    throw nb::python_error();
+}
+
+namespace {
 
 // What functions over LazyTensors take in place of an argument.
 nb::object operand_for(nb::handle value, bool is_detached) {
@@ -92,6 +118,8 @@ nb::object operand_for(nb::handle value, bool is_detached) {
     return nb::borrow(value);
 }
 
+}  // namespace
+
 // The same in other memory, with a node of its own, so that a value that was saved of the copy is
 // told apart from one of what was copied. Gradients go through it where it is recorded.
 nb::object of_its_own(nb::handle lazy, bool is_recorded) {
@@ -114,6 +142,8 @@ nb::object as_views(nb::handle result, nb::handle source, bool is_recorded) {
     if (nb::isinstance(result, core("LazyScalar"))) return core("view")(result, source);
     return nb::borrow(result);
 }
+
+namespace {
 
 // What a call was made of, for its results.
 struct Made {
@@ -226,7 +256,8 @@ nb::object after_error(nb::python_error& error, const nb::object& function,
     return again;
 }
 
-// The function's result over Tensors, with nodes.
+}  // namespace
+
 nb::object call_now(const nb::object& function, const std::string& name, bool is_view,
                     const nb::tuple& args, const nb::dict& kwargs) {
     const Arguments arguments = settled_arguments(args, kwargs);
@@ -243,7 +274,7 @@ nb::object call_now(const nb::object& function, const std::string& name, bool is
         for (const nb::handle tensor : found)
             if (is_recorded(as_tensor(tensor))) recorded.append(tensor);
     const bool is_recording = recorded.size() > 0;
-    for (const nb::handle tensor : recorded) read(tensor);
+    for (const nb::handle tensor : recorded) note_read(tensor);
     for (const nb::handle value : arguments.by_place)
         plain.append(operand_for(value, is_recording));
     for (const auto& [key, value] : arguments.by_name)
@@ -281,6 +312,8 @@ nb::object call_now(const nb::object& function, const std::string& name, bool is
         save(call.record, function, arguments, result);
     return out.is_none() ? result : written_out(name, out, result);
 }
+
+namespace {
 
 // NumPy's names, which PyTorch takes for its own where a function has none of that name.
 constexpr std::array<std::pair<const char*, const char*>, 4> names_of_numpy = {
@@ -367,7 +400,7 @@ void bind_torch_calls(nb::module_& module) {
             return nb::make_tuple(names, nb::tuple(ignored));
         },
         "(PyTorch's names of arguments that have another one here, those that mean nothing here).");
-    module.def("note_read", read, nb::arg("tensor"),
+    module.def("note_read", note_read, nb::arg("tensor"),
                "A recorded operation reads the tensor: what the leaf holds that it is, or is a "
                "view of, is noted.");
     module.def(

@@ -157,6 +157,8 @@ nb::object as_places(nb::handle index) {
     return nb::borrow(index);
 }
 
+}  // namespace
+
 // (the index, with integers and tensors in place of others; whether it consists of integers,
 // slices, None and an ellipsis alone). ValueError for slices that go backwards.
 nb::tuple read_index(nb::handle index) {
@@ -172,6 +174,8 @@ nb::tuple read_index(nb::handle index) {
     }
     return nb::make_tuple(is_basic ? nb::borrow(index) : as_places(index), is_basic);
 }
+
+namespace {
 
 // ----- arguments of captured functions
 
@@ -264,7 +268,7 @@ class ResultReader {
         const auto* const trace = reinterpret_cast<TraceObject*>(trace_.ptr());
         const TensorObject* const held = as_tensor(value);
         if (held->mark != trace->mark) refuse("a result is made outside");
-        if (held->is_leaf || !trace_.attr("result_of")(held->place).is(value))
+        if (held->is_leaf || !result_at(trace_, held->place).is(value))
             return nb::make_tuple("other", value);
         if (is_there(held->root) &&
             PySequence_Contains(trace->bound_places,

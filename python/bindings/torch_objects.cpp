@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "content.h"
 #include "held.h"
+#include "provided.h"
 #include "tape.h"
 
 #include <array>
@@ -312,12 +313,10 @@ void follow_world(const nb::dict& said) {
     // What no reference holds: the object dies at once.
     const nb::object nobody = nb::steal(PySet_New(nullptr));
     all.nobody = held(nb::steal(PyWeakref_NewRef(nobody.ptr(), nullptr)));
-    take(all.restart, "restart");
-    take(all.materialize, "materialize");
     all.most_states = nb::cast<long long>(said["most_states"]);
     all.spare = held(nb::none());
     all.spare->reset();
-    take(all.set_views, "set_views");
+    take(all.materialize, "materialize");
 }
 
 }  // namespace
@@ -366,10 +365,14 @@ long long next_mark() {
 void restart_trace() {
     const World& all = world();
     const nb::object old = nb::borrow(PyList_GET_ITEM(all.current->ptr(), 0));
-    PyObject* const root = PyDict_GetItemString(all.roots->ptr(), "");
-    if (!root || PyLong_AsLongLong(PyList_GET_ITEM(all.count->ptr(), 0)) > all.most_states) {
-        (*all.restart)();
-        return;
+    if (PyLong_AsLongLong(PyList_GET_ITEM(all.count->ptr(), 0)) > all.most_states) {
+        PyDict_Clear(all.roots->ptr());  // what was learnt is learnt anew
+        (*all.count)[0] = 0;
+    }
+    nb::object root = nb::borrow(PyDict_GetItemString(all.roots->ptr(), ""));
+    if (!root.is_valid()) {
+        root = provided("trace_root")();
+        (*all.roots)[""] = root;
     }
     auto* const trace = reinterpret_cast<TraceObject*>(old.ptr());
     trace->is_open = 0;
@@ -377,9 +380,9 @@ void restart_trace() {
     // What is let go of may run Python: the next trace is there by then.
     nb::object next = std::exchange(*all.spare, nb::object());
     if (next.is_valid())
-        begin(reinterpret_cast<TraceObject*>(next.ptr()), root);
+        begin(reinterpret_cast<TraceObject*>(next.ptr()), root.ptr());
     else
-        next = nb::steal(made_trace(type, root));
+        next = nb::steal(made_trace(type, root.ptr()));
     if (PyList_SetItem(all.current->ptr(), 0, next.release().ptr()) != 0) throw nb::python_error();
     if (Py_TYPE(old.ptr()) == type && is_emptied(trace)) *all.spare = old;
 }

@@ -71,15 +71,13 @@ struct World {
     std::shared_ptr<nb::object> gradients;      // a list: the same of gradients
     std::shared_ptr<nb::object> nobody;         // a reference to what is no more
     std::shared_ptr<nb::object> interrupt;      // steps.interrupt
-    std::shared_ptr<nb::object> restart;        // steps.restart
     std::shared_ptr<nb::object> materialize;    // materializing.materialize_slowly
-    std::shared_ptr<nb::object> set_views;      // materializing.set_views
     std::shared_ptr<nb::object> spare;          // a trace that is empty, or nothing
     unsigned long owner = 0;                    // the thread whose operations are recorded
     long long most_states = 0;
 
     // Not before it is complete, nor while the interpreter exits.
-    bool is_ready() const { return set_views && set_views->is_valid(); }
+    bool is_ready() const { return materialize && materialize->is_valid(); }
     TraceObject* trace_of_now() const {
         return reinterpret_cast<TraceObject*>(PyList_GET_ITEM(current->ptr(), 0));
     }

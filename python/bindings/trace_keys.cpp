@@ -122,6 +122,8 @@ nb::object check_of(const TraceObject* trace, int64_t known, std::set<int64_t>& 
 
 // ----- operands again
 
+}  // namespace
+
 // An operand with LazyTensors in the places' stead. A view shares its source's cell.
 nb::object operand_of_trace(nb::handle trace, nb::handle value, nb::handle detached,
                             nb::handle lazies, bool is_view) {
@@ -129,7 +131,7 @@ nb::object operand_of_trace(nb::handle trace, nb::handle value, nb::handle detac
         const nb::object number = value.attr("number");
         nb::object lazy = lazies[number];
         if (is_view) {
-            const nb::object tensor = trace.attr("result_of")(number);
+            const nb::object tensor = result_at(trace, nb::cast<int64_t>(number));
             if (!tensor.is_none()) lazy = lazy_of(tensor);
         }
         const int is_detached = PySequence_Contains(detached.ptr(), number.ptr());
@@ -157,8 +159,6 @@ bool shares_memory(nb::handle result, nb::handle operands) {
     }
     return false;
 }
-
-}  // namespace
 
 bool enter_leaf(nb::handle of, nb::handle value, nb::list& key) {
     TensorObject* const tensor = as_tensor(value);
@@ -258,11 +258,6 @@ void bind_trace_keys(nb::module_& module) {
     module.def("checks_of", checks_of, nb::arg("trace"), nb::arg("known"), nb::arg("args"),
                nb::arg("named"),
                "What the core recognises a call by, where so many tensors were in the trace.");
-    module.def("operand", operand_of_trace, nb::arg("trace"), nb::arg("value").none(),
-               nb::arg("detached"), nb::arg("lazies"), nb::arg("is_view"),
-               "An operand with LazyTensors in the places' stead.");
-    module.def("shares_memory", shares_memory, nb::arg("result"), nb::arg("operands"),
-               "Whether a result lies in memory of an operand, or is no whole.");
     module.def("results_of", results_of_state, nb::arg("trace"), nb::arg("state"), nb::arg("first"),
                nb::arg("source").none(),
                "The results, without nodes, of the operation that led to a state; of a view its "

@@ -122,15 +122,6 @@ bool is_like(const nb::list& made, const nb::list& parts) {
     return true;
 }
 
-nb::list as_parts(nb::handle value) {
-    nb::list parts;
-    if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
-        for (nb::handle part : value) parts.append(part);
-    else
-        parts.append(value);
-    return parts;
-}
-
 // The state after an operation; None where its result cannot be told from structure alone.
 nb::object learnt(const Point& point, const Operation& operation, nb::handle result,
                   const nb::list& parts) {
@@ -189,9 +180,10 @@ nb::object learnt(const Point& point, const Operation& operation, nb::handle res
     return state;
 }
 
-// Gives tensors that have nodes their places.
-void register_results(const Point& point, int64_t first, const nb::list& parts) {
-    TraceObject* const trace = point.fields();
+}  // namespace
+
+void register_results(nb::handle of, int64_t first, const nb::list& parts) {
+    auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
     for (nb::handle part : parts) {
         TensorObject* const tensor = as_tensor(part);
         tensor->mark = trace->mark;
@@ -201,6 +193,8 @@ void register_results(const Point& point, int64_t first, const nb::list& parts) 
         append(trace->records, is_there(tensor->record) ? nb::borrow(tensor->record) : nb::none());
     }
 }
+
+namespace {
 
 int64_t add_state(const Point& point, nb::handle state) {
     return nb::cast<int64_t>(nb::object(point.trace.attr("add")(state)));
@@ -239,7 +233,7 @@ nb::object made_now(const Point& point, nb::object known, const Operation& opera
             .attr("append")(pattern_of(operation.function, eager::is_recording(), point.key[2],
                                        point.line, checks, of_names, known));
     }
-    register_results(point, add_state(point, known), parts);
+    register_results(point.trace, add_state(point, known), parts);
     return result;
 }
 
@@ -259,6 +253,8 @@ bool encode_arguments(nb::handle trace, const Operation& operation, nb::list& ke
         if (!encode(trace, value, key, operands)) return false;
     return true;
 }
+
+}  // namespace
 
 // The function's result over Tensors, as the trace's next operation.
 nb::object recorded(nb::object trace, nb::object function, const std::string& name, bool is_view,
@@ -292,21 +288,6 @@ nb::object recorded(nb::object trace, nb::object function, const std::string& na
     const bool sees_source = as_state(state)->is_view;
     return results_of_state(trace, state, first,
                             sees_source ? nb::object(operation.args[0]) : nb::object(nb::none()));
-}
-
-}  // namespace
-
-void bind_trace_recording(nb::module_& module) {
-    module.def("recorded", recorded, nb::arg("trace"), nb::arg("function"), nb::arg("name"),
-               nb::arg("is_view"), nb::arg("args"), nb::arg("named"),
-               "The function's result over Tensors, as the trace's next operation.");
-    module.def(
-        "register",
-        [](nb::object trace, int64_t first, nb::list parts) {
-            register_results({std::move(trace), {}, {}, {}, {}}, first, parts);
-        },
-        nb::arg("trace"), nb::arg("first"), nb::arg("parts"),
-        "Gives tensors that have nodes their places.");
 }
 
 }  // namespace composit::python

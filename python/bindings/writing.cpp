@@ -43,6 +43,8 @@ nb::handle root_or_itself(nb::handle tensor) {
                        "operation by an out-of-place one.");
 }
 
+}  // namespace
+
 void check_writable(nb::handle tensor, bool is_view) {
     const TensorObject* const target = torch_tensor(tensor);
     if (!eager::is_recording()) return;
@@ -59,10 +61,14 @@ bool may_see_others(nb::handle tensor) {
     return is_there(self->root) || self->is_shared || is_there(self->twin);
 }
 
+namespace {
+
 bool lie_together(nb::handle one, nb::handle other) {
     return as_tensor(one)->lazy && as_tensor(other)->lazy &&
            cell_of(one)->memory() == cell_of(other)->memory();
 }
+
+}  // namespace
 
 // Tensors of a trace have no memory yet, but that of their root. A view stays where it is when its
 // root gets other memory.
@@ -88,8 +94,6 @@ nb::object stored(nb::handle result) {
     if (!made->is_tainted || is_recorded(made)) return lazy;
     return wrap_copy(eager::without_gradient(content_of<LazyTensor>(lazy).tensor()));
 }
-
-}  // namespace
 
 void overwrite(nb::handle target, const ir::Tensor& value, bool has_gradient) {
     TensorObject* const self = torch_tensor(target);
@@ -159,6 +163,8 @@ void record_write(nb::handle target, nb::handle result, const std::string& name)
     }
 }
 
+}  // namespace
+
 void replace(nb::handle target, nb::handle result, const std::string& name) {
     const TensorObject* const made = torch_tensor(result);
     const TensorObject* const self = torch_tensor(target);
@@ -174,6 +180,8 @@ void replace(nb::handle target, nb::handle result, const std::string& name) {
     if (has_gradient && is_there(made->record))
         eager::moved_into(record_in(made->record), savable(target));
 }
+
+namespace {
 
 nb::object write(nb::handle target, nb::handle result, const std::string& name) {
     check_writable(target, false);
@@ -210,6 +218,8 @@ void share(nb::handle owner, nb::handle name) {
     append(names, nb::steal(PyWeakref_NewRef(name.ptr(), nullptr)));
 }
 
+}  // namespace
+
 void lie_in(nb::handle tensor, nb::handle other, nb::handle lazy) {
     TensorObject* const self = torch_tensor(tensor);
     torch_tensor(other);
@@ -226,8 +236,6 @@ void lie_in(nb::handle tensor, nb::handle other, nb::handle lazy) {
     put(self->twin, nb::steal(PyWeakref_NewRef(owner.ptr(), nullptr)));
     share(owner, tensor);
 }
-
-}  // namespace
 
 nb::object twin_of(const TensorObject* tensor) {
     if (!is_there(tensor->twin)) return {};

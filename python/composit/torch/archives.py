@@ -18,7 +18,6 @@ from composit._core import runtime_error, value_error, with_location
 from composit.torch import dtypes, locations, materializing, places
 from composit.torch.calling import TensorBase
 from composit.torch.locations import Elsewhere
-from composit.torch.tape import no_grad
 
 _storages = {
     "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
@@ -43,48 +42,7 @@ class _Kind:
         self.dtype = dtype
 
 
-class _Storage:
-    """The memory of tensors: where its bytes are, and the tensor that has it first."""
-
-    def __init__(
-        self, archive: Archive, dtype: str | None, key: str, count: int, place: str
-    ) -> None:
-        self.dtype, self.count, self.place = dtype, count, place
-        self._archive, self._key = archive, key
-        self._owner: Any = None
-        self._layout: Any = None
-
-    def tensor(self, dtype: str, offset: int, size: Any, stride: Any) -> Any:
-        """A tensor of this memory. The first one that has all of it owns it, else a tensor that
-        nobody sees; all others are views of the owner."""
-        layout = (offset, tuple(size), tuple(stride))
-        _core.nn.check_layout(*layout, -1, Broken)
-        if self._owner is None:
-            values = self._values(dtype)
-            is_whole = _core.nn.check_layout(*layout, len(values), Broken)
-            self._layout, self._length = layout if is_whole else None, len(values)
-            self._owner = _tensor_of(values.reshape(size) if is_whole else values, self.place)
-            if is_whole:
-                return self._owner
-        if self._owner.dtype.name != dtype:
-            raise Broken(f"a storage is read as {self._owner.dtype.name} and as {dtype}")
-        _core.nn.check_layout(*layout, self._length, Broken)
-        with no_grad():
-            if layout == self._layout:
-                return self._owner.detach()
-            flat = self._owner if self._owner.ndim == 1 else self._owner.view(-1)
-            return flat.as_strided(size, stride, offset)
-
-    def _values(self, dtype: str) -> Any:
-        content = self._archive.record(f"data/{self._key}")
-        kind = dtypes.by_name[dtype].numpy
-        needed = self.count if self.dtype is None else self.count * kind.itemsize
-        if len(content) != needed or len(content) % kind.itemsize:
-            raise Broken(f"the storage {self._key!r} has {len(content)} bytes, not {needed}")
-        values = np.frombuffer(content, kind)
-        if dtype == "bool":
-            return np.frombuffer(content, np.uint8) != 0
-        return values.byteswap() if self._archive.is_swapped else values
+_Storage: Any = _core.nn.ArchivedStorage  # the memory of tensors (bindings/nn_archives.cpp)
 
 
 def _tensor_of(values: Any, place: str) -> Any:
@@ -233,7 +191,6 @@ class Archive:
     def __init__(self, source: bytes | str, where: str, map_location: Any) -> None:
         self._map_location = map_location
         self._core = _core.nn.TorchArchive(source, where, Broken)
-        self.is_swapped = self._core.is_swapped
         self._storages: dict[str, _Storage] = {}
 
     def record(self, name: str) -> bytes:
@@ -251,7 +208,7 @@ class Archive:
             raise Broken("it describes a storage by other values")
         if key not in self._storages:
             there = locations.place_of(str(place), self._map_location)
-            self._storages[key] = _Storage(self, kind.dtype, key, count, there)
+            self._storages[key] = _Storage(self._core, Broken, kind.dtype, key, count, there)
         held = self._storages[key]
         if (held.dtype, held.count) != (kind.dtype, count):
             raise Broken(f"it describes the storage {key!r} in two ways")
@@ -384,3 +341,6 @@ def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
                              if saved.values.size else b"")  # fmt: skip
         archive.writestr("archive/version", "3\n")
     return made.getvalue()
+
+
+_core.provide("torch_tensor_of_array", _tensor_of)

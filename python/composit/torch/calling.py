@@ -28,13 +28,6 @@ methods: dict[str, Any] = {}  # Tensor.NAME
 neural: dict[str, Any] = {}  # torch.nn.functional.NAME
 
 
-class Above:
-    """What operations need of the files that need this one: these provide it."""
-
-    recorded: Callable[..., Any]  # an operation as a trace's next one (recording.py)
-
-
-above = Above()
 _made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
 
 
@@ -83,31 +76,9 @@ def call(
     return call_unknown(function, name, is_view, args, kwargs)
 
 
-def call_unknown(
-    function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:  # fmt: skip
-    """The result of a function that was not met at this point of the trace."""
-    if others:
-        for value in args:
-            called = others.get(type(value))
-            if called is not None:
-                return called(name, args, kwargs)
-    _core.check_operands(name, args, kwargs, name in methods)
-    if kwargs:
-        args, kwargs = keywords.renamed(function, name, args, kwargs)
-    if function in pure:
-        # Leaves that were written are constants before a trace meets them.
-        pending = [x for x in args if isinstance(x, TensorBase) and x._is_pending]
-        if pending and not steps.capturing[0]:
-            materializing.materialize(*pending)
-            return call(function, name, is_view, args, kwargs)
-        trace = steps.open_trace()
-        if trace is not None:
-            return above.recorded(trace, function, name, is_view, args, kwargs)
-    return call_now(function, name, is_view, args, kwargs)
-
-
+# call_unknown(function, name, is_view, args, kwargs): the result of a function that was not met at
+# this point of the trace (bindings/torch_operations.cpp).
+call_unknown = _core.call_unknown
 # In C++ (bindings/torch_calls.cpp): call_now(function, name, is_view, args, kwargs) is a function's
 # result over Tensors, with nodes. read(tensor) notes what the leaf holds that a recorded operation
 # reads.
@@ -193,6 +164,12 @@ def as_device(value: Any) -> Any:
 
 
 steps.parts.materializing = materializing
+_core.provide("other_operands", others)
+_core.provide("pure_functions", pure)
+_core.provide("renamed_arguments", keywords.renamed)
+_core.provide("torch_call", call)
+_core.provide("torch_functions", functions)
+_core.provide("torch_methods", methods)
 _core.provide("torch_size", Size)
 _core.provide("check_device", check_device)
 _core.provide("joined_places", places.joined)

@@ -14,33 +14,6 @@ from composit import structure
 from composit.torch import dtypes
 from composit.torch.tensor_base import TensorBase
 
-# PyTorch's lists for the CPU, and what it composes of these.
-_LOWER = (
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d bmm mm baddbmm addmm "
-    "addbmm linear matmul prelu scaled_dot_product_attention einsum tensordot inner vecdot "
-    "chain_matmul multi_dot matrix_power linalg_vecdot linalg_multi_dot linalg_matrix_power lstm "
-    "rnn_tanh rnn_relu"
-)
-_FLOAT32 = (
-    "avg_pool3d binary_cross_entropy grid_sample polar prod quantile nanquantile stft cdist pdist "
-    "trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu_solve orgqr ormqr "
-    "pinverse max_pool3d max_unpool2d max_unpool3d adaptive_avg_pool3d adaptive_max_pool3d "
-    "mse_loss cosine_embedding_loss nll_loss hinge_embedding_loss poisson_nll_loss cross_entropy "
-    "l1_loss smooth_l1_loss huber_loss margin_ranking_loss soft_margin_loss triplet_margin_loss "
-    "multi_margin_loss multilabel_margin_loss ctc_loss kl_div binary_cross_entropy_with_logits "
-    "geqrf qr svd triangular_solve fractional_max_pool2d fractional_max_pool3d cond matrix_rank "
-    "solve svdvals eigvals eigvalsh inv householder_product tensorinv tensorsolve cholesky_ex eig "
-    "eigh lstsq inv_ex pinv fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn "
-    "hfft ihfft"
-)
-_WIDEST = "stack cat concat concatenate index_copy hstack vstack dstack column_stack row_stack"
-_kinds = {
-    name: kind
-    for kind, names in (("lower", _LOWER), ("float32", _FLOAT32), ("widest", _WIDEST))
-    for name in names.split()
-}
-_PADS = ("reflect", "replicate")  # of which PyTorch's are in float32
-
 
 class _State(threading.local):
     depth = 0  # of blocks that are entered
@@ -63,10 +36,9 @@ def _first(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def called(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the function of this name gives for cast operands; NotImplemented for others."""
-    kind = _kinds.get(name.removeprefix("linalg_").removeprefix("fft_"))
-    if name == "pad" and (kwargs.get("mode") or (*args, "", "", "")[2]) in _PADS:
-        kind = "float32"
-    if kind is None:
+    mode = (kwargs.get("mode") or (*args, "", "", "")[2]) if name == "pad" else ""
+    kind = _core.aten.autocast_of(name, str(mode))
+    if kind == "none":
         return NotImplemented
     dtype = state.dtype
     target = dtypes.by_name["float32"] if kind == "float32" else dtype

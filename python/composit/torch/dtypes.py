@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import composit._core as _core
 from composit._core import dtype_of, type_error
 from composit.torch.places import check_device as check_device
 from composit.torch.places import cpu as cpu
@@ -190,3 +191,8 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+_core.provide("torch_dtypes", by_name)
+_core.provide("torch_finfo", finfo)
+_core.provide("torch_iinfo", iinfo)

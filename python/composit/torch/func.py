@@ -12,13 +12,15 @@ from composit import functional, nn, structure
 from composit import numpy as cnp
 from composit import random as by_keys
 from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error
-from composit.torch import errstate, func_by_records, function_rules, places, steps
+from composit.torch import errstate, func_by_records, places, steps
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
 from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
 
 Function = Callable[..., Any]
 _modules: Any = _core.modules
+_without_rules: Any = _core.without_function_rules
+_mapped_length: Any = _core.mapped_length
 
 
 def lowered(value: Any) -> Any:
@@ -157,7 +159,7 @@ def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ..
 
     def vjp_fn(*cotangents: Any) -> Any:
         found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
-        return tuple(function_rules.plain(found))
+        return tuple(_without_rules(found))
 
     return (lifted(value), vjp_fn, *map(lifted, rest))
 
@@ -169,7 +171,7 @@ def jvp(
     _check_argnums("jvp", func)
     transform = func_by_records.with_rules(functional.jvp)
     found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
-    return tuple(function_rules.plain(lifted(found)))
+    return tuple(_without_rules(lifted(found)))
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
@@ -218,7 +220,7 @@ def vmap(
 
         def over(*args: Any, **kwargs: Any) -> Any:
             dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
-            size = _length(args, dims) if randomness == "different" else None
+            size = _mapped_length(args, dims) if randomness == "different" else None
             if size is None:
                 whole = functional.vmap(functools.partial(within, None), in_axes=in_dims,
                                         out_axes=out_dims)  # fmt: skip
@@ -240,18 +242,6 @@ def vmap(
         return records.finished(mapped(records.traced)(*args, **kwargs))
 
     return batched
-
-
-def _length(value: Any, dims: Any) -> int | None:
-    """How many slices there are; None where nothing says."""
-    if isinstance(value, LazyTensor):
-        return None if dims is None else int(value.shape[dims])
-    if not isinstance(value, (dict, list, tuple)):
-        return None
-    keys = value if isinstance(value, dict) else range(len(value))
-    is_each = isinstance(dims, (dict, list, tuple))
-    found = (_length(value[key], dims[key] if is_each else dims) for key in keys)
-    return next((length for length in found if length is not None), None)
 
 
 def _leaves(value: Any) -> list[Any]:

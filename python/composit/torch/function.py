@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import composit._core as _core
-from composit import nn
 from composit._core import not_implemented, runtime_error
-from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
-from composit.torch.tape import is_grad_enabled, no_grad
+from composit.torch.calling import TensorBase
+from composit.torch.tape import no_grad
 
 _numbers = itertools.count()
 
@@ -22,27 +20,15 @@ class FunctionMet(Exception):
     """A Function is called in a graph that is being differentiated, which knows no backward."""
 
 
-class _Graphs(threading.local):
-    # What a call of a Function is in them; composit.torch.function_rules provides it.
-    call_by_rules: ClassVar[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]]
-    depth = 0  # of transforms of torch.func that differentiate graphs
-    ruled = 0  # of those in which a call of a Function is a node with its rules
-    made = 0  # such calls
-    randomness = "error"  # of the vmap around
-
-
-graphs = _Graphs()
-
-
 class FunctionRecord(_core.GradFn):
     """The record of a call of a Function: its backward stands between outputs and inputs."""
 
     def __init__(self, name: str, operands: Any, function: Any, context: Any) -> None:
         self.function, self.context = function, context
         self.number = next(_numbers)
-        self.inputs: list[Any] = []  # the arguments: tensors, and None for others
-        self.nodes: list[Any] = []  # of the arguments that are tensors, as they were
-        self.outputs: list[Any] = []  # of each output the node, or None where it has no gradient
+        self.inputs: list[Any]  # the arguments: tensors, and None for others
+        self.nodes: list[Any]  # of the arguments that are tensors, as they were
+        self.outputs: list[Any]  # of each output the node, or None where it has no gradient
 
 
 class FunctionCtx:
@@ -145,58 +131,7 @@ class Function(metaclass=_Callable):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward, and records backward."""
-        if graphs.ruled:
-            return _Graphs.call_by_rules(cls, args, kwargs)
-        if graphs.depth:
-            raise FunctionMet
-        context = FunctionCtx()
-        tensors = [value if isinstance(value, TensorBase) else None for value in args]
-        recorded = (
-            [x for x in tensors if x is not None and is_recorded(x)] if is_grad_enabled() else []
-        )
-        context.needs_input_grad = tuple(
-            x is not None and bool(recorded) and is_recorded(x) for x in tensors
-        )
-        for tensor in recorded:
-            read(tensor)
-        with no_grad():
-            if cls.setup_context is not Function.setup_context:
-                result = cls.forward(*args, **kwargs)
-                cls.setup_context(context, args, result)
-            else:
-                result = cls.forward(context, *args, **kwargs)
-        if not recorded:
-            return result
-        operands = map(record_of, recorded)
-        record = FunctionRecord(f"{cls.__name__}Backward", operands, cls, context)
-        record.inputs = list(tensors)
-        record.nodes = [None if x is None else x._lazy.copied() for x in tensors]
-        return _recorded(record, result, context)
-
-
-def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
-    """The result with the record; each output has a node of its own, where gradients stop."""
-    is_one = not isinstance(result, (tuple, list))
-    outputs = []
-    for value in [result] if is_one else result:
-        is_tensor = isinstance(value, TensorBase)
-        is_left_out = not is_tensor or id(value) in context._not_differentiable
-        if is_left_out or value._lazy.dtype.kind not in "fcV":
-            outputs.append(value)
-            record.outputs.append(None)
-            continue
-        if id(value) in context._dirty:
-            made = value
-            made._lazy.replaced(nn.stop_gradient(made._lazy))
-        else:
-            made = wrapped(nn.stop_gradient(value._lazy))
-            # What backward was to have of the output is the output with its record.
-            context.save_for_backward(*(made if x is value else x for x in context._saved))
-        made._record, made._is_tainted = record, False
-        # The node as it is now, whatever is written into the tensor later.
-        record.outputs.append(made._lazy.copied())
-        outputs.append(made)
-    return outputs[0] if is_one else tuple(outputs)
+        return _core.apply_function(cls, args, kwargs)
 
 
 class InplaceFunction(Function):
@@ -219,3 +154,15 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         return made if isinstance(result, tuple) else made[0]
 
     return backward
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's vmap is told."""
+
+    batch_size: int
+    randomness: str
+
+
+_core.provide("function_context", FunctionCtx)
+_core.provide("function_met", FunctionMet)
+_core.provide("vmap_info", VmapInfo)

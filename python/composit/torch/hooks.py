@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from composit._core import not_implemented, runtime_error
-from composit.torch import calling, steps
-from composit.torch.calling import TensorBase, is_recorded
+import composit._core as _core
+from composit.torch import steps
+from composit.torch.calling import TensorBase
 
 _numbers = itertools.count()
 
@@ -65,34 +65,13 @@ class Hooked(TensorBase):
     def register_hook(self, hook: Any) -> Any:
         """Calls hook(gradient) when the tensor's gradient is computed; what it returns goes on in
         its place. RuntimeError for a tensor that does not require a gradient."""
-        if not is_recorded(self):
-            raise runtime_error("cannot register a hook on a tensor that doesn't require gradient")
-        if self._is_leaf_with_grad:
-            if self._hooks is None:
-                self._hooks = {}
-            return _Handle(self._hooks, hook)
-        steps.interrupt()
-        record = self._record
-        if record is None or record is not calling.record_of(self):
-            raise not_implemented(
-                "register_hook: hooks of views of what was written are not built."
-            )
-        lazy = self._lazy
-        points = record.hook_points = record.hook_points or []
-        for point in points:
-            if point.lazy.node == lazy.node:
-                return _Handle(point.hooks, hook)
-        points.append(HookPoint(lazy.copied()))
-        return _Handle(points[-1].hooks, hook)
+        return _core.register_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
         """Calls hook(leaf) after gradients were added to its grad. RuntimeError for what is no leaf
         that requires a gradient."""
-        if not self._is_leaf_with_grad:
-            said = "cannot register a hook on a tensor that doesn't require gradient"
-            if is_recorded(self):
-                said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
-            raise runtime_error(said)
-        if self._post_hooks is None:
-            self._post_hooks = {}
-        return _Handle(self._post_hooks, hook)
+        return _core.register_hook_after_gradients(self, hook)
+
+
+_core.provide("hook_handle", RemovableHandle)
+_core.provide("hook_point", HookPoint)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import composit._core as _core
 from composit import numpy as cnp
 from composit._core import type_error
-from composit.torch import calling, dtypes, places
-from composit.torch.calling import TensorBase
+from composit.torch import calling, places
 from composit.torch.hooks import Hooked
 
 
@@ -36,25 +36,7 @@ class Located(Hooked):
         non_blocking, copy), to(dtype, …), to(other, …). Itself where nothing changes, unless
         `copy`. Values are copied at once; of what requires gradients they come back to where it
         lies. RuntimeError for a device that is not here."""
-        dtype, device = kwargs.get("dtype"), kwargs.get("device")
-        flags = []
-        for value in args:
-            if isinstance(value, dtypes.dtype):
-                dtype = value
-            elif isinstance(value, bool):
-                flags.append(value)
-            elif isinstance(value, TensorBase):
-                other: Any = value
-                dtype, device = other.dtype, places.place_of(other)
-            elif value is not None:
-                device = value
-        made: Any = self
-        if dtype is not None and dtype is not self.dtype:
-            made = _to_dtype(made, dtype)
-        if device is not None:
-            made = _moving().moved(made, places.full_name(device))
-        is_copy = kwargs.get("copy", flags[1] if len(flags) > 1 else False)
-        return made.clone() if is_copy and made is self else made
+        return _core.converted(self, args, kwargs)
 
     def cpu(self, memory_format: Any = None) -> Any:
         """In the host's memory."""
@@ -77,16 +59,9 @@ class Located(Hooked):
             )
 
 
-def _moving() -> Any:
-    from composit.torch import moving  # which needs functions of tensors
-
-    return moving
-
-
 @calling.torch_function("to", is_function=False, is_method=False)
 def _cast(input: Any, dtype: Any) -> Any:
     return cnp.astype(input, dtype)
 
 
-def _to_dtype(tensor: Any, dtype: dtypes.dtype) -> Any:
-    return calling.call(_cast, "to_copy", False, (tensor, dtype), {})
+_core.provide("casting_function", _cast)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit._core import type_error
+import composit._core as _core
 from composit.torch import places
 
 
@@ -37,36 +37,10 @@ class Stored:
         return Stored(str(places.device(device)))
 
 
-def place_of(location: str, map_location: Any) -> str:
-    """The full name of where a tensor goes that was saved on `location`. `map_location`: None, a
-    device or its name, a dictionary of locations, or a function of (storage, location). Elsewhere
-    where that device is not here and map_location does not name it, RuntimeError where it does."""
-    wanted = map_location
-    if isinstance(wanted, dict):
-        wanted = wanted.get(location)
-    elif callable(wanted):
-        found = wanted(Stored(location), location)
-        if found is not None and not isinstance(found, Stored):
-            raise type_error(
-                f"load: map_location returned {found!r}. The storage that it gets, one of its "
-                "cpu(), cuda() or to(), or None is required."
-            )
-        wanted = None if found is None else str(found.device)
-    if wanted is not None:
-        return places.full_name(wanted)
-    if location.startswith(("cpu", "meta")):
-        return "cpu"
-    try:
-        return places.full_name(location)
-    except RuntimeError as error:
-        if location.startswith("cuda"):
-            raise Elsewhere(
-                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
-                "is False. If you are running on a CPU-only machine, please use torch.load with "
-                "map_location=torch.device('cpu') to map your storages to the CPU."
-            ) from None
-        why = str(error).partition("; available")[0]
-        raise Elsewhere(
-            f"Attempting to deserialize object on {location!r}, but {why}. torch.load with "
-            "map_location='cpu' puts it into the host's memory."
-        ) from None
+# place_of(location, map_location): the full name of where a tensor goes that was saved on
+# `location`. `map_location`: None, a device or its name, a dictionary of locations, or a function
+# of (storage, location). Elsewhere where that device is not here and map_location does not name it,
+# RuntimeError where it does.
+place_of = _core.place_of_saved
+_core.provide("saved_elsewhere", Elsewhere)
+_core.provide("stored_place", Stored)

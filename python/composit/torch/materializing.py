@@ -29,22 +29,9 @@ def materialize_slowly(wanted: Any, with_gradients: bool) -> None:
         steps.restart()
 
 
-def set_views(trace: Any) -> None:
-    """Gives views of results that have their values what they see."""
-    tensors = trace.tensors
-    for first, state in trace.entries:
-        if not state.is_view:
-            continue
-        for i in range(len(state.results)):
-            tensor = tensors[first + i]()
-            if tensor is not None and not tensor._has_lazy:
-                made = trace.seen(state)
-                tensor._lazy, tensor._like, tensor._trace = made[i], None, None
-
-
 def world() -> dict[str, Any]:
     """What the bindings need of this file, by name."""
-    return {"materialize": materialize_slowly, "set_views": set_views}
+    return {"materialize": materialize_slowly}
 
 
 def values_of(tensor: Any) -> Any:

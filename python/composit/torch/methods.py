@@ -8,12 +8,10 @@ import numpy as np
 
 import composit._core as _core
 from composit import numpy as cnp
-from composit._core import type_error
 from composit.torch import calling, dtypes, functions, places, writing
-from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.calling import TensorBase
 from composit.torch.functions import memory_methods
 from composit.torch.functions.indexing import get_item, set_item
-from composit.torch.tape import is_grad_enabled, no_grad
 from composit.torch.tensor import Tensor
 
 
@@ -67,54 +65,11 @@ def _attach_operators() -> None:
 
 
 def _get_item(self: Tensor, index: Any) -> Any:
-    made = _core.follow(get_item, (self, index), {})
-    if made is not NotImplemented:
-        return made
-    index, is_basic = _core.read_index(index)
-    name = "select" if isinstance(index, int) else "slice" if is_basic else "index"
-    return calling.call(get_item, name, is_basic, (self, index), {})
-
-
-def _is_mask(index: Any) -> bool:
-    return isinstance(index, Tensor) and index.dtype.name == "bool"
+    return _core.get_item(self, index)
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
-    index, is_basic = _core.read_index(index)
-    writing.check_writable(self, is_view=is_basic)
-    if isinstance(value, np.ndarray):
-        value = calling.functions["from_numpy"](value)
-    is_filled = isinstance(value, TensorBase) and value.ndim == 0 and _is_mask(index)
-    if not is_basic and isinstance(value, TensorBase) and not is_filled:
-        _core.check_operands("index_put", (self, (), value), {}, True)
-    if isinstance(value, (list, tuple)):
-        raise type_error(f"can't assign a {type(value).__name__} to a tensor")
-    if is_basic and (self._root is not None or self._has_lazy) and self._lazy.sees_selection:
-        _copy(_get_item(self, index), value)
-        return
-    if isinstance(value, TensorBase) and writing.share_memory(self, value):
-        _check_assigned(self, index, is_basic, value)
-    if is_grad_enabled() and (
-        is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
-    ):
-        made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-        writing.replace(self, made, "copy_slices")
-        return
-    made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-    if not writing.assigned(self, made):
-        writing.overwrite(self, writing.stored(made))
-
-
-def _check_assigned(self: Tensor, index: Any, is_basic: bool, value: Any) -> None:
-    """RuntimeError where some, but not all, of the elements that are written are the value's; by
-    arrays of indices any."""
-    if not is_basic:
-        if value.numel() != 1:  # a number is read before anything is written
-            _core.check_overlap(self._lazy, value._lazy, False)
-        return
-    with no_grad():
-        target = _get_item(self, index)
-    writing.check_overlap(target, (value,))
+    _core.set_item(self, index, value)
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
@@ -122,23 +77,17 @@ def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
 
 
 calling.pure.add(_as_copied)
+_core.provide("copying_function", _as_copied)
+_core.provide("get_item_function", get_item)
+_core.provide("set_item_function", set_item)
 
 
 def _copy(
     self: Tensor, other: Any = None, non_blocking: bool = False, *, src: Any = None
 ) -> Tensor:
     """The elements become another tensor's, which PyTorch's text calls src and its parser other."""
-    if (other is None) == (src is None):
-        raise type_error("copy_: other and src are both given, or neither. One is required.")
-    src = other if src is None else src
-    writing.check_writable(self)
-    if not isinstance(src, TensorBase):
-        src = calling.functions["tensor"](src)
-    if writing.may_see_others(self):
-        writing.check_overlap(self, (self, src))
-    made = calling.call(_as_copied, "copy", False, (src, self.dtype, self.shape), {})
-    writing.replace(self, made, "copy")
-    return self
+    made: Any = _core.copy_into(self, other, src)
+    return made
 
 
 def _fill(self: Tensor, value: Any) -> Tensor:

@@ -11,19 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
-from composit import structure
-from composit._core import LazyTensor, runtime_error
+from composit._core import LazyTensor
 
 _devices: Any = _core.devices
 device_of = _devices.device_of
 beside = _devices.beside
 copied = _devices.copied
-
-# What PyTorch calls the kinds of devices.
-_kinds = (
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
-    "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
-)  # fmt: skip
 
 # The full name of where new tensors are made, in this thread; None: on the CPU.
 _present: contextvars.ContextVar[str | None] = contextvars.ContextVar("torch.device", default=None)
@@ -49,19 +42,10 @@ class device:
 
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
-            kind, index = type.type, type.index if index is None else index
+            type, index = type.type, type.index if index is None else index
         elif isinstance(type, int) and not isinstance(type, bool):
-            kind, index = "cuda", type
-        else:
-            kind, number = _parsed(str(type))
-            if number is not None and index is not None:
-                raise runtime_error(
-                    "type (string) must not include an index because index was passed "
-                    f"explicitly: {type}"
-                )
-            index = number if index is None else int(index)
-        if index is not None and index < 0:
-            raise runtime_error("Device index must not be negative")
+            type, index = "cuda", type
+        kind, index = _core.aten.device_name_with(str(type), index, _more_kinds(str(type)))
         object.__setattr__(self, "type", kind)
         object.__setattr__(self, "index", index)
 
@@ -102,20 +86,16 @@ _entered = _Entered()
 
 def is_kind(kind: str) -> bool:
     """Whether it is the name of a kind of devices."""
-    return kind in _kinds or kind in {name.partition(":")[0] for name in _here()}
+    return kind in _kinds or kind in _more_kinds(kind)
 
 
-def _parsed(text: str) -> tuple[str, int | None]:
-    if not text:
-        raise runtime_error("Device string must not be empty")
-    kind, colon, number = text.partition(":")
-    if colon and not (number.isascii() and number.isdigit()):
-        raise runtime_error(f"Invalid device string: '{text}'")
-    if not is_kind(kind):
-        raise runtime_error(
-            f"Expected one of {', '.join(_kinds)} device type at start of device string: {kind}"
-        )
-    return kind, int(number) if colon else None
+_kinds = frozenset(_core.aten.device_kinds())  # what PyTorch calls them
+
+
+def _more_kinds(name: str) -> list[str]:
+    """Kinds of devices that are here, where PyTorch knows no such kind: they are opened."""
+    kind = name.partition(":")[0]
+    return [] if kind in _kinds else [each.partition(":")[0] for each in _here()]
 
 
 def _here() -> list[str]:
@@ -124,7 +104,6 @@ def _here() -> list[str]:
 
 cpu = device("cpu")
 _objects: dict[str, device] = {"cpu": cpu}
-_full_names: dict[Any, str] = {"cpu": "cpu"}
 
 
 def of_name(name: str) -> device:
@@ -135,34 +114,11 @@ def of_name(name: str) -> device:
     return found
 
 
-def full_name(given: Any) -> str:
-    """ "cpu", or the name with its number, "cuda:0", of a device, its name or its number.
-    RuntimeError for one that is not here, with the reason and what is here."""
-    if type(given) is str:
-        found = _full_names.get(given)
-        if found is not None:
-            return found
-    asked = given if isinstance(given, device) else device(given)
-    if asked.type == "cpu":
-        return "cpu"
-    text = str(asked)
-    if asked.index is None and asked.type == "cuda":
-        text = f"cuda:{current.cuda}"
-    found = _full_names.get(text)
-    if found is None:
-        try:
-            found = _devices.full_name(text)
-        except ValueError:
-            raise runtime_error(_why_not(str(asked))) from None
-        _full_names[text] = found
-    return found
-
-
-def _why_not(name: str) -> str:
-    here, missing = _devices.all()
-    why = missing.get(name.partition(":")[0])
-    reason = f" ({why})" if why else ""
-    return f"device {name!r} is not here{reason}; available: {', '.join(['cpu', *here])}."
+# full_name(given): "cpu", or the name with its number, "cuda:0", of a device, its name or its
+# number. RuntimeError for one that is not here, with the reason and what is here.
+full_name = _core.full_device_name
+_core.provide("current_devices", current)
+_core.provide("torch_device", device)
 
 
 def check_device(given: Any) -> None:
@@ -334,12 +290,6 @@ def transfer(input: LazyTensor, place: str) -> LazyTensor:
     return _devices.transfer(input, place)
 
 
-def joined(result: Any, operands: Any) -> Any:
-    """An operation's result, or several, where its operands lie: what a rule makes of numbers, or
-    computed in Python, is moved there."""
-    for operand in operands:
-        if isinstance(operand, LazyTensor) and device_of(operand) != "cpu":
-            return structure.mapped(
-                result, lambda x, operand=operand: beside(x, operand), LazyTensor
-            )
-    return result
+# joined(result, operands): an operation's result, or several, where its operands lie: what a rule
+# makes of numbers, or computed in Python, is moved there.
+joined = _core.joined_places

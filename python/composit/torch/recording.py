@@ -3,14 +3,13 @@ their results over placeholders are learnt, and without from then on."""
 
 from __future__ import annotations
 
-import functools
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
 from composit._core import LazyTensor
-from composit.torch import calling, errstate, places, steps
+from composit.torch import calling, errstate, steps
 from composit.torch.steps import State, Trace
 
 _traces: Any = _core.traces
@@ -26,20 +25,7 @@ class Operation:
 
     def over(self, trace: Trace, state: State, lazies: Any) -> Any:
         """The function's result over the LazyTensors at the places."""
-        view = self.is_view and lazies is trace.lazies
-        operand = functools.partial(
-            _traces.operand, trace, detached=state.detached, lazies=lazies, is_view=view
-        )
-        plain = [operand(value) for value in state.operands]
-        options = dict(zip(state.named, map(operand, state.named.values())))
-        result = _core.called_in_operation(self.function, *plain, **options)  # as call_now does
-        result = places.joined(result, plain)
-        if self.is_view:
-            return calling.as_views(result, plain[0], state.sources is not None)
-        if not isinstance(result, LazyTensor):
-            return result
-        is_shared = _traces.shares_memory(result, [*plain, *options.values()])
-        return calling.of_its_own(result, state.sources is not None) if is_shared else result
+        return _core.operation_over(self, trace, state, lazies)
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
@@ -56,13 +42,6 @@ def operation_of(function: Callable[..., Any], is_view: bool) -> Operation:
     if found is None:
         found = _operations[(function, is_view)] = Operation(function, is_view)
     return found
-
-
-# recorded(trace, function, name, is_view, args, kwargs): the function's result over Tensors, as the
-# trace's next operation (bindings/trace_recording.cpp).
-recorded = _traces.recorded
-# register(trace, first, parts): gives tensors that have nodes their places.
-register = _traces.register
 
 
 # What the leaf at a place of a trace holds.
@@ -100,7 +79,6 @@ class Symbols:
         return state.results[number - first] if number >= first else state.stands[number - first]
 
 
-calling.above.recorded = recorded
 _core.provide("call_now", calling.call_now)
 _core.provide("operation_of", operation_of)
 _core.provide("new_trace_state", steps.new_state)

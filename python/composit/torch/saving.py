@@ -8,11 +8,13 @@ import json
 from typing import Any, BinaryIO
 
 import composit._core as _core
-from composit._core import runtime_error, type_error, value_error
+from composit._core import runtime_error, type_error
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
 from composit.torch import calling, dtypes, locations, places
+
+assert locations  # it says where tensors go
 
 _KEY = "composit.torch"
 _PLACES = "composit.torch.devices"  # of tensors that do not lie on the CPU
@@ -123,33 +125,10 @@ def _is_pickle_of_text(file: BinaryIO) -> bool:
 
 
 def _loaded(where: str, tensors: Any, metadata: dict[str, str], map_location: Any) -> Any:
-    tensors = _placed(where, tensors, metadata.get(_PLACES, "{}"), map_location)
+    tensors = _core.placed_tensors(where, tensors, metadata.get(_PLACES, "{}"), map_location)
     if _KEY not in metadata:
         return {name: calling.wrapped(tensor) for name, tensor in tensors.items()}
     return _core.nn.structure_of(metadata[_KEY], tensors, True, where, "A file that save wrote")
 
 
-def _placed(where: str, tensors: Any, text: str, map_location: Any) -> Any:
-    """The tensors on the devices where they were saved, or that map_location says."""
-    try:
-        saved = json.loads(text)
-    except ValueError:
-        saved = None
-    if not isinstance(saved, dict) or not all(isinstance(x, str) for x in saved.values()):
-        raise value_error(f"{where}: the devices of its tensors are no texts. A file that save "
-                          "wrote is required.")  # fmt: skip
-    if not saved and map_location is None:
-        return tensors
-    made = {}
-    try:
-        for name, tensor in tensors.items():
-            place = locations.place_of(saved.get(name, "cpu"), map_location)
-            made[name] = tensor if place == "cpu" else _core.devices.placed(tensor, place)
-    except locations.Elsewhere as error:
-        raise runtime_error(str(error)) from None
-    return made
-
-
 _core.provide("torch_wrapped", calling.wrapped)
-_core.provide("torch_dtypes", dtypes.by_name)
-_core.provide("torch_device", dtypes.device)

@@ -7,7 +7,7 @@ import functools
 from typing import Any, ClassVar
 
 import composit._core as _core
-from composit._core import index_error, not_implemented, runtime_error
+from composit._core import not_implemented, runtime_error
 from composit.torch import calling
 from composit.torch.calling import TensorBase, functions
 from composit.torch.dtypes import Size, sparse_coo
@@ -87,31 +87,19 @@ class SparseTensor:
         self._checked("values")
         return self._value
 
-    def _flat(self) -> Any:
-        """Each index as one number, rows first."""
-        found = self._at[0]
-        for length, row in zip(self.shape[1:], self._at[1:]):
-            found = found * length + row
-        return found
+    def _elements(self) -> tuple[Any, Any, tuple[int, ...]]:
+        return self._at, self._value, tuple(self.shape)
 
     def coalesce(self) -> SparseTensor:
         """The same with ascending indices, each once: values at equal ones are added up."""
         if self._is_coalesced:
             return self
-        kinds, place = functions["unique"](self._flat(), return_inverse=True)
-        total = self._value.new_zeros((kinds.shape[0], *self._value.shape[1:]))
-        rows, rest = [], kinds
-        for length in reversed(self.shape[: self.sparse_dim()]):
-            rows.append(rest % length)
-            rest = rest // length
-        indices = functions["stack"](rows[::-1])
-        return SparseTensor(indices, total.index_add(0, place, self._value), self.shape, True)
+        indices, values = _coalesced(*self._elements())
+        return SparseTensor(indices, values, self.shape, True)
 
     def to_dense(self, dtype: Any = None) -> Any:
         """The dense tensor."""
-        sparse, dense = self.shape[: self.sparse_dim()], self.shape[self.sparse_dim() :]
-        flat = self._value.new_zeros((Size(sparse).numel(), *dense))
-        found = flat.index_add(0, self._flat(), self._value).reshape(self.shape)
+        found = _dense(*self._elements())
         return found if dtype is None else found.to(dtype)
 
     def t(self) -> SparseTensor:
@@ -239,36 +227,28 @@ def sparse_coo_tensor(
     return made.requires_grad_() if requires_grad else made
 
 
-def _group_softmax(values: Any, groups: Any, count: int, is_log: bool) -> Any:
-    return _core.aten.group_softmax(values, groups, count, is_log)
+def _of_elements(function: Any, name: str) -> Any:
+    """A function of composit::aten over indices, values, a shape and more, over tensors."""
+
+    def over(indices: Any, values: Any, shape: Any, *more: Any) -> Any:
+        return function(indices, values, shape, *more)
+
+    return calling.define(over, name, is_function=False, is_method=False)
 
 
-_softmax_of_groups = calling.define(
-    _group_softmax, "sparse_softmax", is_function=False, is_method=False
-)
+_coalesced = _of_elements(_core.aten.coalesce, "coalesce")
+_dense = _of_elements(_core.aten.sparse_to_dense, "to_dense")
+_product_with_dense = _of_elements(_core.aten.sparse_mm, "sparse_mm")
+_softmax_of_elements = _of_elements(_core.aten.sparse_softmax, "sparse_softmax")
 
 
 def _softmax(name: str, input: Any, dim: int, dtype: Any) -> SparseTensor:
     if not isinstance(input, SparseTensor):
         raise runtime_error(f"{name}: a dense tensor is given. A sparse one is required.")
-    if not -input.dim() <= dim < input.dim():
-        raise index_error(
-            f"Dimension out of range (expected to be in range of [{-input.dim()}, "
-            f"{input.dim() - 1}], but got {dim})"
-        )
-    found, dim = input.coalesce(), dim % input.dim()
-    values = found._value if dtype is None else found._value.to(dtype)
-    is_log, first = name == "log_softmax", found.sparse_dim()
-    if dim >= first:
-        return found._with_values(functions[name](values, dim - first + 1))
-    if found._nnz() == 0:
-        return found._with_values(values)
-    # Elements with the same indices but for this dimension's are one row.
-    rows = functions["zeros_like"](found._at[0])
-    for number, (length, at) in enumerate(zip(found.shape, found._at)):
-        rows = rows if number == dim else rows * length + at
-    kinds, groups = functions["unique"](rows, return_inverse=True)
-    return found._with_values(_softmax_of_groups(values, groups, kinds.shape[0], is_log))
+    found = input.coalesce()
+    values = found._value.to(dtype=dtype)
+    made = _softmax_of_elements(found._at, values, tuple(found.shape), dim, name == "log_softmax")
+    return found._with_values(made)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> SparseTensor:
@@ -334,13 +314,7 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
         return functions["mm"](mat1, mat2)
     if isinstance(mat2, SparseTensor):
         return to_sparse(mm(mat1, mat2.to_dense()))
-    if mat1.shape[1] != mat2.shape[0]:
-        raise runtime_error(
-            f"mm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}"
-        )
-    rows, columns = mat1._at
-    terms = mat1._value[:, None] * mat2[columns]
-    return terms.new_zeros((mat1.shape[0], mat2.shape[1])).index_add(0, rows, terms)
+    return _product_with_dense(*mat1._elements(), mat2)
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:

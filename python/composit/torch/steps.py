@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from typing import Any
 
 import composit._core as _core
-from composit._core import LazyTensor, NotSupported
+from composit._core import LazyTensor
 from composit.evaluation import _threads, _usual_options
-from composit.torch import dtypes, errstate, saved_values
+from composit.torch import dtypes, saved_values
 
 _traces: Any = _core.traces
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
@@ -185,11 +184,11 @@ class Trace(_core.TraceFields):
 
     def inputs(self) -> list[LazyTensor]:
         """Placeholders of the leaves, in order."""
-        return [x for _, state in self.entries for x in state.inputs]
+        return _traces.inputs(self)
 
     def symbols(self) -> list[LazyTensor]:
         """By place: over the placeholders."""
-        return [x for _, state in self.entries for x in (*state.stands, *state.results)]
+        return _traces.symbols(self)
 
     def met(self) -> int:
         """How many places the operations have; those behind them are of leaves of the next one."""
@@ -200,39 +199,11 @@ class Trace(_core.TraceFields):
 
     def result_of(self, number: int) -> Any:
         """The tensor at a place, if it lives."""
-        held = self.tensors[number]
-        return held() if type(held) is weakref.ref else held
-
-    # ----- making nodes after all
+        return _traces.result_at(self, number)
 
     def build(self) -> None:
         """Makes the nodes of all operations, as if it had been done at once."""
-        if self.is_built:
-            return
-        materializing = parts.materializing
-        self.is_built = True
-        self.lazies = [None] * len(self.tensors)
-        for number, lazy in zip(self.bound_places, self.bound):
-            self.lazies[number] = lazy.copied_in_order()
-        token = errstate.begin()
-        before = _core.set_site(0)
-        try:
-            for first, state in self.entries:
-                _core.set_site(state.line)
-                for i, lazy in enumerate(state.operation.replay(self, state)):
-                    self._put(first + i, lazy, materializing, state.is_gradient)
-        finally:
-            _core.set_site(before)
-            errstate.end(token)
-        saved_values.save_of_trace(self, Place)
-
-    def _put(self, number: int, lazy: Any, materializing: Any, is_gradient: bool) -> None:
-        self.lazies[number] = lazy
-        tensor = self.result_of(number)
-        if tensor is None or tensor._has_lazy:
-            return
-        tensor._lazy, tensor._like, tensor._trace = lazy, None, None
-        (materializing.enter_gradient if is_gradient else materializing.enter)(tensor)
+        _traces.build(self)
 
     # ----- adding to it
 
@@ -249,53 +220,6 @@ class Trace(_core.TraceFields):
         if first > _most_places:
             self.is_open = False
         return first
-
-    # ----- values
-
-    def program_of(self, wanted: tuple[int, ...], more: Any = None, numbers: Any = ()) -> Any:
-        """The program that computes the results at those places, and what `more`, the state that is
-        next, results in; None where there is none yet, or none can be."""
-        state = self.state if more is None else more
-        key = (wanted, _usual_options().threads)
-        found = state.programs.get(key, self)
-        if found is not self:
-            return found
-        symbols, inputs = self.symbols(), self.inputs()
-        outputs = [symbols[number] for number in wanted]
-        if more is not None:
-            outputs += more.results
-            inputs += more.inputs
-        try:
-            program = Program([*inputs, *numbers], outputs)
-        except (NotSupported, ValueError):
-            program = None
-        state.programs[key] = program
-        return program
-
-    def seen(self, state: State) -> Any:
-        """The results of an operation that gives views, of tensors that have their values."""
-        if not self.lazies:
-            self.lazies = [None] * len(self.tensors)
-        for value in state.operands:
-            if type(value) is Place:
-                self._see(value.number)
-        token = errstate.begin()
-        try:
-            return state.operation.replay(self, state)
-        finally:
-            errstate.end(token)
-
-    def _see(self, number: int) -> None:
-        """Makes the view at a place that no tensor holds any more."""
-        tensor = self.result_of(number)
-        if tensor is not None and tensor._has_lazy:
-            self.lazies[number] = tensor._lazy
-            return
-        for first, state in self.entries:
-            if first <= number < first + len(state.results):
-                made = self.seen(state)
-                self.lazies[first : first + len(made)] = made
-                return
 
 
 _current: list[Trace] = []
@@ -317,7 +241,11 @@ def _without_gradient(lazy: LazyTensor) -> LazyTensor:
 
 _core.provide("leaf_value", _value_of_leaf)
 _core.provide("stop_gradient", _without_gradient)
+_core.provide("save_of_trace", saved_values.save_of_trace)
 _core.provide("trace_place", Place)
+_core.provide("trace_program", Program)
+_core.provide("trace_root", State)
+_core.provide("usual_options", _usual_options)
 _core.provide("place_of_number", place)
 _core.provide("most_places", len(_places))
 _core.provide("torch_dtype", dtypes.dtype)
@@ -373,17 +301,8 @@ def record_in(thread: int) -> int:
     return before
 
 
-def restart() -> None:
-    """A new trace begins."""
-    if _current:
-        _current[0].is_open = False
-    if _count[0] > _most_states:
-        _roots.clear()
-        _count[0] = 0
-    root = _roots.get("")
-    if root is None:
-        root = _roots[""] = State()
-    _current[:] = [Trace(root)]
+# A new trace begins.
+restart = _traces.restart
 
 
 def world() -> dict[str, Any]:
@@ -391,7 +310,7 @@ def world() -> dict[str, Any]:
     return {
         "current": _current, "trace": Trace, "roots": _roots, "count": _count,
         "most_states": _most_states, "capturing": capturing, "threads": _threads,
-        "compile_after": compile_after, "restart": restart, "interrupt": interrupt,
+        "compile_after": compile_after, "interrupt": interrupt,
     }  # fmt: skip
 
 
@@ -405,4 +324,7 @@ def interrupt() -> None:
         trace.is_open = False
 
 
-record_in(_owner[0])
+_core.provide("record_in_thread", record_in)
+_core.follow_thread(_owner[0])
+_roots[""] = State()
+_current.append(Trace(_roots[""]))

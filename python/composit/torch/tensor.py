@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import composit._core as _core
-from composit import nn
 from composit import numpy as cnp
 from composit._core import (
     GradFn,
@@ -149,40 +148,15 @@ class Tensor(Located):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Makes it a leaf whose gradients are wanted, or no more."""
-        steps.interrupt()
-        if not requires_grad:
-            if self._record is not None:
-                raise runtime_error("you can only change requires_grad flags of leaf variables.")
-            self._is_tainted = self._is_tainted or self._is_leaf_with_grad
-            self._is_leaf_with_grad, self._number = False, 0
-            return self
-        if is_recorded(self):
-            return self
-        if self._lazy.dtype.kind not in "fcV":
-            raise runtime_error("only Tensors of floating point dtype can require gradients")
-        self._make_leaf()
+        _core.set_requires_grad(self, requires_grad)
         return self
 
     def _make_leaf(self) -> None:
         """Makes it a leaf whose gradient is wanted, in the memory where it lies."""
-        steps.interrupt()
-        # Its node is of its own, so that gradients stop there and go nowhere else.
-        lazy = self._lazy
-        if lazy.is_plain:
-            lazy.replaced(nn.stop_gradient(lazy))
-        else:
-            root = self._root
-            self._lie_in(self, lazy.leaf())
-            if root is not None:
-                self._number = -1
-                _core.share_counter(self, root)
-        self._begin_as_leaf()
+        _core.make_leaf(self)
 
     def _begin_as_leaf(self) -> None:
-        self._is_leaf_with_grad = True
-        self._is_pending = not self._lazy.node.is_constant
-        self._is_tainted = False
-        materializing.enter(self)
+        _core.begin_as_leaf(self)
 
     def _lie_in(self, other: Any, lazy: LazyTensor) -> None:
         """Makes it another name, which holds `lazy`, for the memory of another tensor. Writes reach
@@ -206,17 +180,7 @@ class Tensor(Located):
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        if value is not None and tuple(value.shape) != tuple(self.shape):
-            raise runtime_error(
-                f"assigned grad has data of a different size: {tuple(value.shape)} for "
-                f"{tuple(self.shape)}"
-            )
-        if value is not None and value.device != self.device:
-            raise runtime_error(
-                f"assigned grad has data located on a different device: {value.device}, and the "
-                f"tensor on {self.device}. Move it with .to(device)."
-            )
-        self._grad = value
+        _core.set_gradient(self, value)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
@@ -254,24 +218,7 @@ class Tensor(Located):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if value._has_lazy and self._has_lazy and writing.is_alias(value, self):
-            return  # x.data += 1: it is there
-        if not value._has_lazy and not is_recorded(value):
-            _core.materialized_by_structure(value)  # so that no nodes are made of what came before
-        steps.interrupt()
-        if self._is_leaf_with_grad:  # views of it see the old memory
-            _core.note_reading(self, self._lazy)
-            self._lie_in(value, value._lazy.leaf())
-            _core.move_counter(self, value)
-            self._begin_as_leaf()
-            return
-        if is_recorded(self):
-            self._lazy = nn.with_values(self._lazy, nn.stop_gradient(value._lazy))
-            self._root = None
-        else:
-            self._lie_in(value, value._lazy.alias())
-            self._is_tainted = True
-        materializing.enter(self)
+        _core.set_data(self, value)
 
     # ----- values
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 namespace {
 
@@ -34,6 +35,23 @@ TEST(aten_comparing, what_is_not_close_is_counted) {
     EXPECT_EQ(found->absolute_at, (Shape{1, 1}));
     EXPECT_EQ(number(found->relative), 1);
     EXPECT_EQ(found->relative_at, (Shape{1, 1}));
+}
+
+TEST(aten_comparing, what_is_not_close_is_an_assertion_error) {
+    const Tensor a = numpy::array<float>({1, 2}, {2}), b = numpy::array<float>({1, 2.5F}, {2});
+    aten::assert_close(a, a);
+    aten::assert_close(a, b, {.rtol = 0, .atol = 1});
+    aten::assert_close(a, numpy::array<double>({1, 2}, {2}), {.check_dtype = false});
+    EXPECT_THROW(aten::assert_close(a, b), AssertionError);
+    EXPECT_THROW(aten::assert_close(a, numpy::array<float>({1}, {1})), AssertionError);
+    EXPECT_THROW(aten::assert_close(a, numpy::array<double>({1, 2}, {2})), AssertionError);
+    EXPECT_THROW(aten::assert_close(a, a, {.rtol = 1}), ValueError);
+    try {
+        aten::assert_close(a, b);
+    } catch (const AssertionError& error) {
+        EXPECT_NE(std::string(error.what()).find("Mismatched elements: 1 / 2 (50.0%)"),
+                  std::string::npos);
+    }
 }
 
 TEST(aten_comparing, integers_are_compared_as_they_are) {

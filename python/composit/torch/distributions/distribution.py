@@ -49,23 +49,8 @@ class Distribution:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
-        if not self._validate_args:
-            return
-        checked = []
-        for name, constraint in self.arg_constraints.items():
-            if constraints.is_dependent(constraint):
-                continue
-            if name not in self.__dict__ and _is_lazy(type(self), name):
-                continue
-            value = getattr(self, name)
-            checked.append((name, constraint, value, constraint.check(value).all()))
-        for name, constraint, value, is_valid in checked:
-            if not is_valid:
-                raise value_error(
-                    f"Expected parameter {name} ({type(value).__name__} of shape "
-                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the "
-                    f"constraint {constraint!r}, but found invalid values:\n{value}"
-                )
+        if self._validate_args:
+            _core.aten.check_parameters(self, constraints.is_dependent, lazy_property)
 
     @property
     def batch_shape(self) -> Size:
@@ -211,13 +196,6 @@ class Distribution:
 
 def _shown(value: Any) -> Any:
     return value if value.numel() == 1 else value.size()
-
-
-def _is_lazy(owner: type, name: str) -> bool:
-    for cls in owner.__mro__:
-        if name in cls.__dict__:
-            return isinstance(cls.__dict__[name], lazy_property)
-    return False
 
 
 class ExponentialFamily(Distribution, metaclass=ABCMeta):

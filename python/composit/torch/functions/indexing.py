@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
 import composit._core as _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
@@ -58,17 +56,8 @@ def _scatter(
     return function_of("scatter.src")(input, dim, index, src, value=value, reduce=reduce)
 
 
-def places(index: Any) -> Any:
-    """One of torch's indices as composit.numpy's: lists are index arrays, also in tuples."""
-    if isinstance(index, tuple):
-        return tuple(places(part) for part in index)
-    if isinstance(index, (list, range)):
-        return np.asarray(index)
-    if isinstance(index, LazyTensor):
-        if index.dtype.name not in ("int64", "int32", "bool", "uint8"):
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        return cnp.astype(index, "bool") if index.dtype == np.dtype("uint8") else index
-    return index
+# One of torch's indices as composit.numpy's: lists are index arrays, also in tuples.
+places = _core.index_of_arrays
 
 
 @torch_function("index", is_function=False, is_method=False)

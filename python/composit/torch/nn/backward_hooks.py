@@ -6,7 +6,7 @@ from typing import Any
 
 import composit._core as _core
 from composit.torch.calling import TensorBase, is_recorded
-from composit.torch.function import Function, FunctionMet, graphs
+from composit.torch.function import Function, FunctionMet
 from composit.torch.nn.module_hooks import of_all
 from composit.torch.tape import is_grad_enabled
 
@@ -50,7 +50,7 @@ class Call:
 
     def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, whose gradients the hooks will see."""
-        if graphs.depth and not graphs.ruled:
+        if _core.differentiates_graphs():
             raise FunctionMet
         self.length = len(args)
         args, self.inputs = _through(self._at_inputs, args)

@@ -134,14 +134,6 @@ class LBFGS(Optimizer):
 
     def _direction(self, flat: Any, changes: Any, steps_: Any, scale: float) -> Any:
         """The recursion of two loops: minus the inverse Hessian's estimate times the gradient."""
-        pairs = list(zip(changes, steps_))
-        weights = [1.0 / float(change.dot(moved)) for change, moved in pairs]
-        q, factors = -flat, [0.0] * len(pairs)
-        for i in reversed(range(len(pairs))):
-            change, moved = pairs[i]
-            factors[i] = float(moved.dot(q)) * weights[i]
-            q = q - change * factors[i]
-        d = q * scale
-        for i, (change, moved) in enumerate(pairs):
-            d = d + moved * (factors[i] - float(change.dot(d)) * weights[i])
-        return d
+        of_changes, moves = ([x._lazy for x in several] for several in (changes, steps_))
+        made = _core.aten.lbfgs_direction(flat._lazy, of_changes, moves, scale)
+        return calling.wrapped(made)

@@ -11,10 +11,8 @@ import inspect
 from typing import Any
 
 import composit._core as _core
-from composit._core import type_error, value_error
 from composit._floating_point import in_default_state
 from composit.torch import errstate, materializing, steps
-from composit.torch.calling import TensorBase
 from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
 from composit.torch.optim.parameter_state import no_states
@@ -98,19 +96,13 @@ class Optimizer:
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if self._bounded:
             _core.aten.check_optimizer_options(self._bounded, defaults)
-        if isinstance(params, TensorBase):
-            raise type_error("params argument given to the optimizer should be an iterable of "
-                             "Tensors or dicts, but got a Tensor")  # fmt: skip
-        given = list(params)
-        if not given:
-            raise value_error("optimizer got an empty parameter list")
+        groups = _optimizers.given_groups(params)
         self.defaults = defaults
         self.state: Any = no_states()
         self.__dict__.update({name: {} for name in _hooks})
         self.param_groups: list[dict[str, Any]] = []
-        groups = given if isinstance(given[0], dict) else [{"params": given}]
         for group in groups:
-            self.add_param_group(dict(group))
+            self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with options of their own."""
