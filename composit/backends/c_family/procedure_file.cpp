@@ -69,8 +69,7 @@ bool says(const std::string& code, std::string_view word) {
 // functions.
 std::string headers_of(const std::string& code) {
     const bool has_utility = says(code, "std::swap");
-    return std::string(says(code, "_elements(") ? "#include <initializer_list>\n" : "") +
-           (has_utility ? "#include <utility>\n" : "") +
+    return std::string(has_utility ? "#include <utility>\n" : "") +
            (says(code, "std::vector") ? "#include <vector>\n" : "");
 }
 
