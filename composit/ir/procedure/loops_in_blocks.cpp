@@ -1,8 +1,8 @@
 // with_loops_in_blocks: loops of which a part makes vectors and a part has to run one by one.
 #include "composit/ir/procedure/iteration_order.h"
+#include "composit/ir/procedure/iteration_parts.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
-#include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
@@ -21,26 +21,11 @@ using scalar::Op;
 constexpr int64_t block_length = 64;    // values of a block stay in the first cache
 constexpr int64_t fewest_turns = 16;    // below, the parts' own loops take longer than they gain
 constexpr size_t most_in_blocks = 120;  // the order of statements takes the cube of their number
-constexpr int least_cost = 8;           // a function, or two divisions
+constexpr int least_cost = 8;           // of what becomes vectors, in additions
+constexpr int cost_of_keeping = 1;      // a value between pieces
 
 bool is_plain_value(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load;
-}
-
-bool is_float_quotient(const Expr& value) {
-    return value.op() == Op::divide && is_floating(value.dtype());
-}
-
-// What vectors save, in about the time of an addition.
-int vector_cost(const std::vector<Expr>& values) {
-    int cost = 0;
-    for (const Expr& expr : scalar::topological_order(values)) {
-        if (is_float_quotient(expr) || expr.op() == Op::square_root)
-            cost += 4;
-        else if (is_named_call(expr))
-            cost += 10;
-    }
-    return cost;
 }
 
 // Statements that run in a loop of their own.
@@ -95,12 +80,12 @@ class LoopsInBlocks {
         loop_ = given;
         find_own_variables();
         if (!own_.contains(count_.counter)) return {};
-        name_divisions();
+        name_parts(p_, loop_.body, count_.counter, own_);
         for (size_t made = variables; made < p_.variables.size(); ++made)
             own_.insert(static_cast<int>(made));
         assigned_ = assignments_in({loop_});
         order_ = order_in(p_, loop_, own_);
-        const Block made = is_worth_it() ? apart(given) : Block{};
+        const Block made = is_hard() ? apart(given) : Block{};
         if (made.empty()) p_.variables.resize(variables);
         return made;
     }
@@ -127,58 +112,6 @@ class LoopsInBlocks {
         }
     }
 
-    // Quotients and functions within values get variables, so that they may be of another part than
-    // what is made of them. Not those that a choice may leave out.
-    void name_divisions() {
-        Block out;
-        std::vector<std::pair<Expr, Expr>> named;
-        for (Statement& statement : loop_.body) {
-            if (statement.values.size() != 1 ||
-                !(is_plain_value(statement) || is_write(statement))) {
-                out.push_back(std::move(statement));
-                continue;
-            }
-            const Expr whole = statement.values[0];
-            const std::set<const scalar::ExprNode*> chosen = chosen_from(whole);
-            std::map<const scalar::ExprNode*, Expr> made;
-            for (const Expr& expr : scalar::topological_order({whole})) {
-                std::vector<Expr> operands;
-                bool is_changed = false;
-                for (const Expr& operand : expr.operands()) {
-                    operands.push_back(made.at(operand.id()));
-                    is_changed |= !(operands.back() == operand);
-                }
-                Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
-                const bool is_last = expr == whole && statement.kind == Kind::assign;
-                if ((is_float_quotient(expr) || is_named_call(expr)) && !is_last &&
-                    !chosen.contains(expr.id()))
-                    value = name_for(value, named, out, statement.line);
-                made[expr.id()] = value;
-            }
-            statement.values[0] = made.at(whole.id());
-            out.push_back(std::move(statement));
-        }
-        loop_.body = std::move(out);
-    }
-
-    Expr name_for(const Expr& value, std::vector<std::pair<Expr, Expr>>& named, Block& out,
-                  const SourceLine& line) {
-        for (const auto& [known, name] : named)
-            if (scalar::structurally_equal({known}, {value})) return name;
-        const int variable =
-            p_.add_variable(is_float_quotient(value) ? "quotient" : "value", value.dtype());
-        const Expr name = p_.variable(static_cast<size_t>(variable));
-        out.push_back(Statement::assign(variable, value, line));
-        const std::set<int> read = variables_in({value});
-        const bool stays = std::all_of(read.begin(), read.end(), [&](int each) {
-            const auto times = assigned_.find(each);
-            return each == count_.counter || times == assigned_.end() ||
-                   (times->second == 1 && own_.contains(each));
-        });
-        if (stays) named.emplace_back(value, name);
-        return name;
-    }
-
     // A loop that computes values of its own iteration alone, and whose bounds no iteration
     // changes: it may run outside, and the iterations of the block within.
     bool is_inner_sum(size_t node) const {
@@ -194,31 +127,33 @@ class LoopsInBlocks {
                (is_plain_value(loop_.body[node]) || is_write(loop_.body[node]));
     }
 
-    // A sum that goes on through the iterations: compilers make vectors of what it adds up.
-    bool is_plain_sum(size_t node) const {
-        const Statement& each = loop_.body[node];
-        if (each.kind == Kind::add) return !reads_any(each.index, assigned_);
-        if (each.kind != Kind::assign) return false;
-        const Expr& value = each.values[0];
-        return (value.op() == Op::add || value.op() == Op::subtract) &&
-               is_variable(value.operand(0), each.variable) &&
-               !variables_in({value.operand(1)}).contains(each.variable);
-    }
-
-    // Whether vectors gain something, and compilers do not make them of the whole.
-    bool is_worth_it() const {
-        int cost = 0;
-        bool is_hard = false;
+    // Whether compilers make no vectors of the whole, as iterations hand on more than sums.
+    bool is_hard() const {
         std::map<int, int> sizes;
         for (const int group : order_.group) ++sizes[group];
         for (size_t i = 0; i < loop_.body.size(); ++i) {
             const Statement& each = loop_.body[i];
-            if (makes_vectors(i))
-                cost += vector_cost(each.values);
-            else if (each.kind != Kind::expect)
-                is_hard |= is_inner_sum(i) || sizes.at(order_.group[i]) > 1 || !is_plain_sum(i);
+            const std::vector<char>& carried = order_.carried[i];
+            if (std::find(carried.begin(), carried.end(), 1) != carried.end() && makes_vectors(i))
+                return true;
+            if (!makes_vectors(i) && each.kind != Kind::expect &&
+                (is_inner_sum(i) || sizes.at(order_.group[i]) > 1 ||
+                 !is_running_sum(each, assigned_)))
+                return true;
         }
-        return is_hard && cost >= least_cost;
+        return false;
+    }
+
+    // Whether vectors gain more than it takes to keep values between the pieces.
+    bool is_worth_it(const std::vector<BlockPiece>& pieces) const {
+        int cost = 0;
+        std::set<int> kept;
+        for (const BlockPiece& piece : pieces) {
+            kept.insert(piece.loads.begin(), piece.loads.end());
+            if (piece.part == BlockPart::vectors)
+                for (const Statement& each : piece.body) cost += vector_cost(each.values);
+        }
+        return cost >= least_cost + cost_of_keeping * static_cast<int>(kept.size());
     }
 
     // What is cheap, and of the counter and what no iteration changes, is computed where it is
@@ -403,6 +338,7 @@ class LoopsInBlocks {
         for (Statement& each : assertions_of_blocks(pieces, from, width))
             body.push_back(std::move(each));
         find_loads(pieces, cheap);
+        if (!is_worth_it(pieces)) return {};
         arrays_.clear();
         for (const BlockPiece& piece : pieces)
             for (const int variable : piece.loads) {

@@ -132,8 +132,9 @@ def test_bits_are_those_of_the_interpreter(function):
 def test_which_loops_run_in_blocks():
     for function in FUNCTIONS:
         kernel = knossos.register(function)
-        assert ("block + 64" in loaded(kernel)) == (function is not softened)
         assert "block + 64" not in kernel.source  # of text that is read
+        if function is not smoothed:  # of few quotients
+            assert ("block + 64" in loaded(kernel)) == (function is not softened)
     assert "block + 64" in loaded(knossos.register(smoothed).vjp)
     assert "x_column[j]" in loaded(knossos.register(softened))
 
