@@ -57,10 +57,10 @@ Procedure with_rows_together(Procedure procedure);
 // columns_apart.cpp
 Procedure with_columns_apart(Procedure procedure);
 
-// The same procedure, whose loops run in blocks of a fixed number of iterations where a part of them
-// computes functions or quotients and may become vectors, and another part keeps compilers from it:
-// sums of inner loops, and what one iteration hands on to the next. Each part has a loop over the
-// block; between them values are kept in arrays. Each sum has the order that it had.
+// The same procedure, whose loops run in blocks of a fixed number of iterations where a part of
+// them computes functions or quotients and may become vectors, and another part keeps compilers
+// from it: sums of inner loops, and what one iteration hands on to the next. Each part has a loop
+// over the block; between them values are kept in arrays. Each sum has the order that it had.
 //   for j: s = 0; for k: s += f(j, k); total += exp(s)  to
 //   for 64 of j at once: for j: s[j] = 0; for k: for j: s[j] += f(j, k);
 //                        for j: e[j] = exp(s[j]); for j: total += e[j]

@@ -18,11 +18,12 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-constexpr int64_t block_length = 64;    // values of a block stay in the first cache
-constexpr int64_t fewest_turns = 16;    // below, the parts' own loops take longer than they gain
-constexpr size_t most_in_blocks = 120;  // the order of statements takes the cube of their number
-constexpr int least_cost = 8;           // of what becomes vectors, in additions
-constexpr int cost_of_keeping = 1;      // a value between pieces
+constexpr int64_t block_length = 64;       // values of a block stay in the first cache
+constexpr int64_t fewest_turns = 16;       // below, the parts' own loops take longer than they gain
+constexpr size_t most_in_blocks = 120;     // the order of statements takes the cube of their number
+constexpr int64_t meeting_distance = 128;  // elements; a few times this is a way of a first cache
+constexpr int least_cost = 8;              // of what becomes vectors, in additions
+constexpr int cost_of_keeping = 1;         // a value between pieces
 
 bool is_plain_value(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load;
@@ -294,6 +295,46 @@ class LoopsInBlocks {
         return found;
     }
 
+    // Of arrays that inner sums read, in the order of the block: how far apart the elements of
+    // neighbouring iterations are, where not beside one another.
+    std::vector<Expr> distances(const std::vector<BlockPiece>& pieces) const {
+        std::vector<Expr> found;
+        for (const BlockPiece& piece : pieces) {
+            if (piece.part != BlockPart::inner_sum) continue;
+            std::map<int, int> moving = assigned_;
+            for (const auto& [variable, times] :
+                 assignments_in({loop_.body[piece.nodes[0]].first[0]}))
+                moving.erase(variable);
+            for (const Statement& each : piece.body)
+                for (size_t axis = 0; each.kind == Kind::load && axis + 1 < each.index.size();
+                     ++axis) {
+                    if (!reads_any({each.index[axis]}, moving)) continue;
+                    const auto& shape = p_.arrays[static_cast<size_t>(each.array)].shape;
+                    const auto behind = shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1;
+                    found.push_back(scalar::simplify({element_count({behind, shape.end()})})[0]);
+                }
+        }
+        return found;
+    }
+
+    // Whether the loop runs often enough, and no distance is one at which all elements meet in few
+    // places of a cache.
+    Expr is_for_blocks(const std::vector<BlockPiece>& pieces, const Expr& turns) const {
+        std::vector<Expr> known;
+        Expr all = turns >= integer(fewest_turns);
+        for (const Expr& each : distances(pieces)) {
+            if (std::any_of(known.begin(), known.end(), [&](const Expr& other) {
+                    return scalar::structurally_equal({each}, {other});
+                }))
+                continue;
+            known.push_back(each);
+            all = all & Expr::make(Op::not_equal,
+                                   {Expr::make(Op::remainder, {each, integer(meeting_distance)}),
+                                    integer(0)});
+        }
+        return scalar::simplify({all})[0];
+    }
+
     // What pieces read that others compute: each loads it, or repeats what is cheap.
     void find_loads(std::vector<BlockPiece>& pieces, const std::set<int>& cheap) const {
         for (BlockPiece& piece : pieces) {
@@ -339,6 +380,8 @@ class LoopsInBlocks {
             body.push_back(std::move(each));
         find_loads(pieces, cheap);
         if (!is_worth_it(pieces)) return {};
+        const Expr fits = is_for_blocks(pieces, turns);
+        if (is_integer_constant(fits, 0)) return {};
         arrays_.clear();
         for (const BlockPiece& piece : pieces)
             for (const int variable : piece.loads) {
@@ -354,11 +397,10 @@ class LoopsInBlocks {
         inner.push_back(Statement::loop(
             {Statement::assign(number, integer(0), line)}, block < turns, std::move(body),
             {Statement::assign(number, block + integer(block_length), line)}, line));
-        if (trips.op() == Op::constant)
+        if (fits.op() == Op::constant)
             out.insert(out.end(), inner.begin(), inner.end());
         else
-            out.push_back(
-                Statement::branch(turns >= integer(fewest_turns), std::move(inner), {given}, line));
+            out.push_back(Statement::branch(fits, std::move(inner), {given}, line));
         return out;
     }
 

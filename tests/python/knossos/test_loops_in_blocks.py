@@ -1,5 +1,5 @@
-"""Loops that run in blocks where they are loaded, and columns that are copied apart: the bits of the
-interpreter, whatever one iteration hands on to the next."""
+"""Loops that run in blocks where they are loaded, and columns that are copied apart: the bits of
+the interpreter, whatever one iteration hands on to the next."""
 
 # ruff: noqa: F821
 
@@ -146,6 +146,15 @@ def test_what_lies_outside_is_told_as_ever():
     with pytest.raises(IndexError, match="5"):
         kernel(x, w, where)
     assert math.isfinite(kernel(x, np.ones((5, 0)), where))  # no element is read
+
+
+def test_rows_that_meet_in_a_cache_run_as_ever():
+    """Elements of neighbouring rows, of 4096 bytes each, are all in one place of a first cache."""
+    text = loaded(knossos.register(kernel_matrix))
+    assert " % 128" in text or "remainder_int64" in text, text
+    kernel, other = knossos.register(kernel_matrix), interpreted(knossos.register(kernel_matrix))
+    x = np.random.default_rng(5).normal(size=(20, 128))
+    assert kernel(x, x[:, 0].copy(), 30.0) == other(x, x[:, 0].copy(), 30.0)
 
 
 class Grammar:
