@@ -84,20 +84,33 @@ bool is_own_value(const Statement& statement) {
 }
 
 std::string_view element_functions() {
+    // Halves with literal places: a loop over more values than compilers unroll would be a copy of
+    // memory, and the loop around it none of vectors.
     return R"(// Elements from the one that x points to on, which become values, or get them added.
 template <class T>
 struct Same {
     using type = T;
 };
-template <class T>
-inline __attribute__((always_inline)) void set_elements(
-        T* x, std::initializer_list<typename Same<T>::type> values) {
-    for (const T value : values) *x++ = value;
+template <bool adds, int64_t begin, int64_t end, class T>
+inline __attribute__((always_inline)) void change_elements(T* x, const T* values) {
+    if constexpr (end - begin > 1) {
+        change_elements<adds, begin, (begin + end) / 2>(x, values);
+        change_elements<adds, (begin + end) / 2, end>(x, values);
+    } else if constexpr (adds) {
+        x[begin] += values[begin];
+    } else {
+        x[begin] = values[begin];
+    }
 }
-template <class T>
+template <class T, int64_t n>
+inline __attribute__((always_inline)) void set_elements(
+        T* x, const typename Same<T>::type (&values)[n]) {
+    change_elements<false, 0, n>(x, values);
+}
+template <class T, int64_t n>
 inline __attribute__((always_inline)) void add_elements(
-        T* x, std::initializer_list<typename Same<T>::type> values) {
-    for (const T value : values) *x++ += value;
+        T* x, const typename Same<T>::type (&values)[n]) {
+    change_elements<true, 0, n>(x, values);
 }
 
 )";

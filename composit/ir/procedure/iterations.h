@@ -50,6 +50,23 @@ Procedure with_varied_operands(Procedure procedure);
 // rows_together.cpp
 Procedure with_rows_together(Procedure procedure);
 
+// The same procedure, in which columns of input matrices that loops within others read from end to
+// end are copied once to arrays of their own, before the outermost loop: neighbours are vectors.
+//   for i: for j: f(x[j, 0], x[j, 1])  to
+//   for j: a[j] = x[j, 0]; b[j] = x[j, 1]; for i: for j: f(a[j], b[j])
+// columns_apart.cpp
+Procedure with_columns_apart(Procedure procedure);
+
+// The same procedure, whose loops run in blocks of a fixed number of iterations where a part of
+// them computes functions or quotients and may become vectors, and another part keeps compilers
+// from it: sums of inner loops, and what one iteration hands on to the next. Each part has a loop
+// over the block; between them values are kept in arrays. Each sum has the order that it had.
+//   for j: s = 0; for k: s += f(j, k); total += exp(s)  to
+//   for 64 of j at once: for j: s[j] = 0; for k: for j: s[j] += f(j, k);
+//                        for j: e[j] = exp(s[j]); for j: total += e[j]
+// loops_in_blocks.cpp
+Procedure with_loops_in_blocks(Procedure procedure);
+
 // The same procedure, whose innermost loops leave out an iteration's contributions to gradients
 // where the gradient that all of them are multiples of is 0, if these go on to few elements: to the
 // least of several, say. For text and interpreters, after all derivatives are made: what is left

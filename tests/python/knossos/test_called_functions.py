@@ -156,3 +156,27 @@ def test_neighbouring_elements_are_set_at_once():
     source = knossos.register(written.camera).vjp.procedure().source
     assert "set_elements(&k[0], {0.0, -argument[2], argument[1], " in source, source
     assert "add_elements(&dw[0], {" in source, source
+
+
+def powers(x: "Tensor[float, n]") -> "Tensor[float, n, 20]":
+    y = np.empty((len(x), 20))
+    for i in range(len(x)):
+        v = x[i] / (1.0 + x[i] * x[i])
+        w = v * v
+        y[i] = (
+            0.0, v, 2.0 * v, 3.0 * v, 4.0 * v, 5.0 * v, 6.0 * v, 7.0 * v, 8.0 * v, 9.0 * v,
+            0.5, w, 2.0 * w, 3.0 * w, 4.0 * w, 5.0 * w, 6.0 * w, 7.0 * w, 8.0 * w, 9.0 * w,
+        )  # fmt: skip
+    return y
+
+
+def test_many_neighbouring_elements_leave_the_loop_to_vectors():
+    """A list of them in memory would be copied, and the loop around it computed one by one."""
+    kernel = knossos.register(powers)
+    x = random.normal(size=50)
+    assert "set_elements(&y[i * 20]," in kernel.source, kernel.source
+    assert "initializer_list" not in kernel.source
+    v = x / (1.0 + x * x)
+    wanted = np.stack([np.outer(v, np.arange(10.0)), np.outer(v * v, np.arange(10.0))], 1)
+    wanted[:, 1, 0] = 0.5
+    assert np.array_equal(kernel(x), wanted.reshape(50, 20))

@@ -1,0 +1,116 @@
+#include "composit/ir/procedure/iteration_parts.h"
+
+#include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using scalar::Op;
+
+constexpr int quotient_cost = 4, function_cost = 10;
+
+bool is_float_quotient(const Expr& value) {
+    return value.op() == Op::divide && is_floating(value.dtype());
+}
+
+class PartsNamed {
+  public:
+    PartsNamed(Procedure& procedure, Block& body, int counter, const std::set<int>& own)
+        : p_(procedure),
+          body_(body),
+          counter_(counter),
+          own_(own),
+          assigned_(assignments_in(body)) {
+        assigned_[counter] = 1;
+    }
+
+    void run() {
+        for (Statement& statement : body_) {
+            const bool has_value = statement.kind == Kind::assign || is_write(statement);
+            if (has_value) name_within(statement);
+            out_.push_back(std::move(statement));
+        }
+        body_ = std::move(out_);
+    }
+
+  private:
+    void name_within(Statement& statement) {
+        const Expr whole = statement.values[0];
+        const std::set<const scalar::ExprNode*> chosen = chosen_from(whole);
+        std::map<const scalar::ExprNode*, Expr> made;
+        for (const Expr& expr : scalar::topological_order({whole})) {
+            std::vector<Expr> operands;
+            bool is_changed = false;
+            for (const Expr& operand : expr.operands()) {
+                operands.push_back(made.at(operand.id()));
+                is_changed |= !(operands.back() == operand);
+            }
+            Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
+            const bool is_last = expr == whole && statement.kind == Kind::assign;
+            const bool is_part = is_float_quotient(expr) || is_named_call(expr);
+            if (is_part && !is_last && !chosen.contains(expr.id()))
+                value = name_for(value, statement.line);
+            made[expr.id()] = value;
+        }
+        statement.values[0] = made.at(whole.id());
+    }
+
+    Expr name_for(const Expr& value, const SourceLine& line) {
+        for (const auto& [known, name] : named_)
+            if (scalar::structurally_equal({known}, {value})) return name;
+        const char* const wanted = is_float_quotient(value) ? "quotient" : "value";
+        const int variable = p_.add_variable(wanted, value.dtype());
+        const Expr name = p_.variable(static_cast<size_t>(variable));
+        out_.push_back(Statement::assign(variable, value, line));
+        const std::set<int> read = variables_in({value});
+        const bool stays = std::all_of(read.begin(), read.end(), [&](int each) {
+            const auto times = assigned_.find(each);
+            return each == counter_ || times == assigned_.end() ||
+                   (times->second == 1 && own_.contains(each));
+        });
+        if (stays) named_.emplace_back(value, name);
+        return name;
+    }
+
+    Procedure& p_;
+    Block& body_;
+    const int counter_;
+    const std::set<int>& own_;
+    std::map<int, int> assigned_;
+    std::vector<std::pair<Expr, Expr>> named_;
+    Block out_;
+};
+
+}  // namespace
+
+int vector_cost(const std::vector<Expr>& values) {
+    int cost = 0;
+    for (const Expr& expr : scalar::topological_order(values)) {
+        if (is_float_quotient(expr) || expr.op() == Op::square_root)
+            cost += quotient_cost;
+        else if (is_named_call(expr))
+            cost += function_cost;
+    }
+    return cost;
+}
+
+bool is_running_sum(const Statement& statement, const std::map<int, int>& assigned) {
+    if (statement.kind == Kind::add) return !reads_any(statement.index, assigned);
+    if (statement.kind != Kind::assign) return false;
+    const Expr& value = statement.values[0];
+    return (value.op() == Op::add || value.op() == Op::subtract) &&
+           is_variable(value.operand(0), statement.variable) &&
+           !variables_in({value.operand(1)}).contains(statement.variable);
+}
+
+void name_parts(Procedure& procedure, Block& body, int counter, const std::set<int>& own) {
+    PartsNamed(procedure, body, counter, own).run();
+}
+
+}  // namespace composit::ir::procedure
