@@ -1,15 +1,15 @@
 """Random kernels with arrays of kinks, poles and ends of domains, as text."""
 
 ARRAYS = [
-    "np.sqrt(np.maximum({}, 0.0))", "np.maximum({}, 0.0) ** 0.5", "np.abs({}) ** 1.5",
+    "np.sqrt(np.maximum({}, 0.0))", "(np.maximum({}, 0.0) ** 0.5)", "(np.abs({}) ** 1.5)",
     "np.arccos(np.clip({}, -1.0, 1.0))", "np.sqrt({} * {})", "np.hypot({}, {})", "np.cbrt({})",
     "({} + {})", "({} - {})", "({} * {})", "np.maximum({}, {})", "np.minimum({}, {})",
     "np.abs({})", "np.where({} > 0.0, {}, {})", "np.exp(-np.abs({}))", "({} * s)", "np.sort({})",
-    "np.where({} > 0.0, np.sqrt(np.abs({})), 0.5)", "np.cumsum({})", "{}[::-1]",
+    "np.where({} > 0.0, np.sqrt(np.abs({})), 0.5)", "np.cumsum({})", "({})[::-1]",
 ]  # fmt: skip
 NUMBERS = [
     "np.sum({})", "np.max({})", "np.min({})", "np.linalg.norm({})", "np.mean({})", "np.prod({})",
-    "math.sqrt(abs({}[0]))", "np.median({})", "({} @ {})", "np.std({})",
+    "math.sqrt(abs({}[0]))", "np.median({})", "(({}) @ ({}))", "np.std({})",
     "math.sqrt(max({}[-1], 0.0))",
 ]  # fmt: skip
 LOOPS = [

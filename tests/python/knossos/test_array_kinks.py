@@ -12,6 +12,7 @@ import pytest
 from array_grammar import HEADER
 from kink_grammar import AT
 from test_array_fuzz import module_of
+from test_fuzz import outcome
 
 from composit import _core, knossos
 
@@ -49,6 +50,11 @@ def along(members, call, direction):
     return flat(members[2](*call, direction[:n], direction[n : 2 * n], float(direction[-1])))
 
 
+def is_finite_on_the_way(kernel, call):
+    with np.errstate(all="raise", under="ignore"):
+        return outcome(kernel.__wrapped__, call) is not None
+
+
 def jacobians(members, call):
     """By forward and by reverse mode: a row for each result."""
     n = len(call[0])
@@ -67,7 +73,7 @@ def test_modes(part, tmp_path):
         for text, members in kernels_of(random, TOGETHER, tmp_path / f"kinks_{batch}.py"):
             for _ in range(CALLS):
                 call = at_special_places(random)
-                if not np.isfinite(flat(members[0](*call))).all():
+                if not is_finite_on_the_way(members[0], call):
                     continue
                 forward, reverse = jacobians(members, call)
                 # Infinite slopes that cancel are not known: in either mode.
