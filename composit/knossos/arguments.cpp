@@ -70,6 +70,27 @@ std::optional<Value> neutral_of(const std::string& function) {
     return function == "all" ? std::optional(Value(true)) : std::nullopt;
 }
 
+std::shared_ptr<Syntax> statement_like(const Syntax& other, Form form,
+                                       std::vector<Child> children) {
+    auto made = part_like(other, form, std::move(children));
+    made->is_statement = true;
+    return made;
+}
+
+SyntaxRef stored_name(const std::string& name, const Syntax& like) {
+    auto made = std::make_shared<Syntax>(*name_at(name, like.place));
+    made->is_stored = true;
+    return made;
+}
+
+// The one argument of a function that goes through several values: a comprehension, else null.
+const Syntax* comprehension_in(const Syntax& call, const std::string& function) {
+    const auto given = call.all(Field::argument);
+    if (!neutral_of(function) || call.at(Field::keyword) || given.size() != 1) return nullptr;
+    const Form form = given[0]->form;
+    return form == Form::generator_of_each || form == Form::list_of_each ? given[0].get() : nullptr;
+}
+
 // Where a dtype stands among the arguments by position.
 std::optional<size_t> place_of_dtype(const std::string& function) {
     static const std::set<std::string> behind_one{
@@ -147,10 +168,9 @@ std::vector<Value> Arguments::in_order(const Syntax& call, const Source& source,
 
 SyntaxRef with_neutral_elements(const SyntaxRef& call, const std::string& function) {
     const auto neutral = neutral_of(function);
-    const auto given = call->all(Field::argument);
-    if (!neutral || call->at(Field::keyword) || given.size() != 1) return call;
-    const Syntax& made = *given[0];
-    if (made.form != Form::generator_of_each && made.form != Form::list_of_each) return call;
+    const Syntax* const found = comprehension_in(*call, function);
+    if (!found) return call;
+    const Syntax& made = *found;
     const auto generators = made.all(Field::generator);
     if (generators.size() != 1) return call;
     auto tests = generators[0]->all(Field::test);
@@ -168,6 +188,59 @@ SyntaxRef with_neutral_elements(const SyntaxRef& call, const std::string& functi
     const SyntaxRef values =
         part_like(made, made.form, {{element, Field::element}, {loop, Field::generator}});
     return call_with(*call, {values}, {});
+}
+
+SyntaxRef loops_of(const Syntax& call, const std::string& function) {
+    const Syntax* const made = comprehension_in(call, function);
+    if (!made) return nullptr;
+    auto generators = made->all(Field::generator);
+    if (generators.size() < 2) return nullptr;
+    const NameSet taken = mentioned(*made).names;
+    std::string total = "total";
+    for (int i = 2; taken.contains(total); ++i) total = text("total_", i);
+    const SyntaxRef& element = made->at(Field::element);
+    const SyntaxRef first = constant_part(*made, *neutral_of(function));
+    const auto leave = [&](const SyntaxRef& value) {
+        return statement_like(*made, Form::leave, {{value, Field::value}});
+    };
+    std::shared_ptr<Syntax> inner;
+    if (function == "sum") {
+        inner =
+            statement_like(*made, Form::augmented,
+                           {{stored_name(total, *made), Field::target}, {element, Field::value}});
+        inner->name = "+";
+    } else {
+        const bool is_any = function == "any";
+        auto test = part_like(*made, Form::unary, {{element, Field::value}});
+        test->name = "not";
+        inner = statement_like(*made, Form::branch,
+                               {{is_any ? element : SyntaxRef(test), Field::test},
+                                {leave(constant_part(*made, is_any)), Field::body}});
+    }
+    std::reverse(generators.begin(), generators.end());
+    for (const SyntaxRef& each : generators) {
+        auto tests = each->all(Field::test);
+        std::reverse(tests.begin(), tests.end());
+        for (const SyntaxRef& test : tests)
+            inner =
+                statement_like(*made, Form::branch, {{test, Field::test}, {inner, Field::body}});
+        inner = statement_like(*made, Form::loop,
+                               {{each->at(Field::target), Field::target},
+                                {each->at(Field::iterated), Field::iterated},
+                                {inner, Field::body}});
+    }
+    const bool is_sum = function == "sum";
+    std::vector<Child> body;
+    if (is_sum)
+        body.emplace_back(
+            statement_like(*made, Form::assign,
+                           {{stored_name(total, *made), Field::target}, {first, Field::value}}),
+            Field::body);
+    body.emplace_back(inner, Field::body);
+    body.emplace_back(leave(is_sum ? name_at(total, made->place) : first), Field::body);
+    auto definition = statement_like(*made, Form::function, std::move(body));
+    definition->name = function;
+    return definition;
 }
 
 SyntaxRef with_dtype_by_name(const SyntaxRef& call, const std::string& function) {

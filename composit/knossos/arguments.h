@@ -29,6 +29,9 @@ struct Arguments {
 // `sum(e for v in x if c)` as `sum(e if c else 0 for v in x)`, for functions that have a value
 // which changes no result; the call itself where there is none.
 SyntaxRef with_neutral_elements(const SyntaxRef& call, const std::string& function);
+// `sum(e for v in x for w in y if c)` as a function, without arguments, of loops within one another
+// that adds in the same order, and so any and all; null for others, and for one loop.
+SyntaxRef loops_of(const Syntax& call, const std::string& function);
 // The call, whose dtype stands behind its name.
 SyntaxRef with_dtype_by_name(const SyntaxRef& call, const std::string& function);
 // `torch.zeros(n, m)` as `zeros((n, m))`.

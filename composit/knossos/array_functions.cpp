@@ -127,7 +127,9 @@ std::optional<Value> ArrayFunctions::call(std::string function, std::vector<Valu
     const auto keepdims = is_reduction ? taken(named, "keepdims") : std::nullopt;
     if (!named.empty())
         throw Mismatch("the argument " + named[0].first + " of " + last_name(function),
-                       "Leave it out.");
+                       named[0].first == "where"
+                           ? "Write np.where(condition, x, other) for the array."
+                           : "Leave it out.");
     if (filled) {
         const ArrayRef array = arrays_of(function, given, 1)[0];
         const Kind* kind = dtype ? dtype->as<Kind>() : nullptr;

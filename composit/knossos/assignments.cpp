@@ -164,7 +164,7 @@ void Assignments::write(const std::string& name, const Expr& value, int line) {
     // A parameter that is assigned has two values.
     const bool is_once = code.times_assigned(name) == 1 && number >= code.parameter_count;
     if (is_once && kind(value) == Kind::integer) {
-        const Value known = arrays.integers.resolved(value);
+        const Value known = arrays.integers.resolved_within(value);
         if (arrays.integers.is_of_parameters(known)) arrays.integers.aliases[number] = known;
     }
     code.homes[number] = code.out;

@@ -6,6 +6,7 @@
 #include "composit/knossos/syntax_text.h"
 
 #include <algorithm>
+#include <set>
 
 namespace composit::knossos {
 namespace {
@@ -18,6 +19,14 @@ bool is_any_array(const std::vector<Value>& values) {
 bool are_numbers(const std::vector<Value>& values) {
     return std::all_of(values.begin(), values.end(),
                        [](const Value& each) { return each.is_number(); });
+}
+
+// NumPy's functions that go through tuples and lists as through arrays.
+bool is_of_whole_arrays(const std::string& function) {
+    static const std::set<std::string> all = {"numpy.dot",     "numpy.inner",  "numpy.vdot",
+                                              "numpy.outer",   "numpy.matmul", "numpy.cumsum",
+                                              "numpy.cumprod", "numpy.diff",   "numpy.linalg.norm"};
+    return all.contains(function);
 }
 
 std::string field_names(const Record& record) {
@@ -57,6 +66,11 @@ Value Calls::call_of(SyntaxRef call, const ObjectRef& called) {
     const Callee function = scope.outside.callee(called);
     if (function.takes_extents) call = with_shape(call);
     call = with_dtype_by_name(call, function.name);
+    if (const SyntaxRef loops = loops_of(*call, function.name)) {
+        const InnerFunction inner(SourceWithin::inner(scope.source, loops), scope.locals,
+                                  scope.bound);
+        return inlining.inlined(call, inner.source, {}, &inner);
+    }
     call = with_neutral_elements(call, function.name);
     if (auto made = special_call(*call, function.name)) return std::move(*made);
     return call_with(call, function, arguments.by_position(*call));
@@ -97,6 +111,9 @@ Value Calls::call_with(const SyntaxRef& call, const Callee& function, std::vecto
 
 Value Calls::other_call(const SyntaxRef& call, const Callee& function, std::vector<Value> given) {
     const bool is_own = function.name == "stop_gradient";
+    if (is_of_whole_arrays(function.name))
+        for (Value& each : given)
+            if (each.tuple()) each = *arrays.call("numpy.array", {each}, {});
     const bool is_of_arrays =
         is_any_array(given) && (function.is_of_numpy || is_own || !function.is_text);
     if (ArrayFunctions::makes_arrays(function.name) || is_of_arrays) {

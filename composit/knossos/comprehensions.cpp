@@ -29,7 +29,8 @@ class BoundWithin {
 Value Comprehensions::of_each(const SyntaxRef& part) {
     const auto generators = part->all(Field::generator);
     if (generators.size() != 1)
-        throw Mismatch("a comprehension of several loops", "Write one within the other.");
+        throw Mismatch("a comprehension of several loops",
+                       "Write out = [] and loops with out.append(…); sum, any and all take it.");
     const Sequence all = sequences.items(sequences.sequence(generators[0]->at(Field::iterated)));
     if (const ArrayRef* array = std::get_if<ArrayRef>(&all))
         return of_array(part, generators[0], *array);

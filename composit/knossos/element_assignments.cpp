@@ -37,12 +37,12 @@ void ElementAssignments::assign_elements(const StoredRef& stored, const Given& g
 }
 
 void ElementAssignments::assign_part(const StoredRef& stored, const Given& given,
-                                     const ArrayRef& part, const Value& value) {
+                                     const ArrayRef& part, const Value& value, bool is_apart) {
     if (const Tuple* tuple = value.tuple()) {
         assign_each(stored, given, *part, *tuple);
         return;
     }
-    const ArrayRef values = values_for(stored, part, value);
+    const ArrayRef values = values_for(stored, part, value, is_apart);
     const auto places_of = places(*stored, given);
     arrays.storage.nest(part->shape, [&](const Index& at) {
         const Index place = places_of(at);
@@ -51,7 +51,7 @@ void ElementAssignments::assign_part(const StoredRef& stored, const Given& given
 }
 
 ArrayRef ElementAssignments::values_for(const StoredRef& stored, const ArrayRef& part,
-                                        const Value& value) {
+                                        const Value& value, bool is_apart) {
     ArrayRef given = value.array();
     if (!given) {
         const Value number = scalar(value);
@@ -64,7 +64,7 @@ ArrayRef ElementAssignments::values_for(const StoredRef& stored, const ArrayRef&
     const bool needs_others = line == part->elsewhere.end()
                                   ? given->reads.contains(stored->number)
                                   : given->needs_others(stored->number, std::get<Line>(*line));
-    if (needs_others) given = arrays.storage.copied(*given);
+    if (needs_others && !is_apart) given = arrays.storage.copied(*given);
     ArrayRef values = arrays.elements.elementwise(
         [](const std::vector<Value>& numbers) { return numbers[0]; }, {given});
     arrays.integers.require_shape(part->shape, values->shape);
@@ -171,7 +171,10 @@ void ElementAssignments::augment_element(const SyntaxRef& augmented, const std::
         const Value part = arrays.slices.indexed(stored, given);
         const ArrayRef made = arrays.binary(symbol, part, value);
         check_holds(stored->kind, made->kind, *augmented);
-        assign_elements(stored, given, made);
+        // Each new element is one of its own place and of the value.
+        const ArrayRef by = value.array();
+        const bool is_apart = by ? !by->reads.contains(stored->number) : value.is_number();
+        assign_part(stored, given, part.array(), made, is_apart);
     } else {
         augment(stored, given, symbol, value);
     }

@@ -33,9 +33,11 @@ struct ElementAssignments {
     using Given = std::vector<Subscript>;
 
     void assign_elements(const StoredRef& stored, const Given& given, const Value& value);
+    // `is_apart`: no new element is one of another place of the array.
     void assign_part(const StoredRef& stored, const Given& given, const ArrayRef& part,
-                     const Value& value);
-    ArrayRef values_for(const StoredRef& stored, const ArrayRef& part, const Value& value);
+                     const Value& value, bool is_apart = false);
+    ArrayRef values_for(const StoredRef& stored, const ArrayRef& part, const Value& value,
+                        bool is_apart);
     // array[…] = (a, b): the numbers of a tuple, as elements of the one axis that is left.
     void assign_each(const StoredRef& stored, const Given& given, const Array& part,
                      const Tuple& value);

@@ -231,18 +231,16 @@ void Integers::require_shape(const std::vector<Value>& a, const std::vector<Valu
 }
 
 Value Integers::extent(const Value& given) {
-    const Value value = resolved(given);
+    const Value value = resolved_within(given);
     if (is_of_parameters(value)) return value;
-    const Expr here = code_.held(value, "size");
-    sizes[here.index()] = value;
-    const Value known = resolved_within(value);
-    if (is_of_parameters(known)) aliases[here.index()] = known;
+    const Expr here = code_.held(resolved(given), "size");
+    sizes[here.index()] = resolved(given);
     return here;
 }
 
 Value Integers::kept(const Value& value, const std::string& wanted) {
-    if (value.is_number() || is_of_parameters(resolved(value))) return value;
-    return code_.held(value, wanted);
+    const Value known = resolved_within(value);
+    return value.is_number() || is_of_parameters(known) ? known : Value(code_.held(value, wanted));
 }
 
 Value Integers::plus(const Value& a, const Value& b) const {

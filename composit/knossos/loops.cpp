@@ -214,7 +214,7 @@ void Loops::bound_counter(const Counter& counter, const Range& items) {
     Integers& integers = arrays.integers;
     const int number = counter.here.index();
     if (const auto least = integers.least(items.begin); items.step > 0 && least && *least >= 0) {
-        const Value known = integers.resolved(items.end);
+        const Value known = integers.resolved_within(items.end);
         integers.bounds[number] = {*least, integers.is_of_parameters(known) ? known : counter.end};
     }
     const auto least = integers.least(items.end);
@@ -397,6 +397,8 @@ Value Loops::kept(const Expr& end, const NameSet& changed) {
         return changed.contains(arrays.code.whole(each));
     });
     if (!changes && end.op() == Op::argument) return end;
+    const Value known = arrays.integers.resolved_within(end);
+    if (arrays.integers.is_of_parameters(known)) return known;
     return arrays.code.held(arrays.code.integer(end), "stop");
 }
 

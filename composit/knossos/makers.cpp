@@ -258,7 +258,7 @@ ArrayRef Makers::stepping(const Value& from, const Value& end, const Value& by) 
     const Value is_other = operators.compare("!=", step, 0);
     code_.expect(operators.cast(is_other, Kind::boolean), "ValueError",
                  "the step of a range is 0%s. Another one is required.");
-    Value distance = operators.binary("-", end, begin);
+    Value distance = begin.is(0) ? end : operators.binary("-", end, begin);
     const Value is_forwards = operators.compare(">", step, 0);
     const Value size = operators.select(is_forwards, step, operators.unary("-", step));
     distance = operators.select(is_forwards, distance, operators.unary("-", distance));
@@ -268,7 +268,8 @@ ArrayRef Makers::stepping(const Value& from, const Value& end, const Value& by) 
         operators.select(operators.compare(">", distance, 0), operators.binary("+", steps, 1), 0);
     count = integers_.extent(count);
     return array(Kind::integer, {count}, [&operators, begin, step](const Index& at) {
-        return operators.binary("+", begin, operators.binary("*", at[0], step));
+        const Value moved = operators.binary("*", at[0], step);
+        return begin.is(0) ? moved : operators.binary("+", begin, moved);
     });
 }
 

@@ -256,7 +256,8 @@ Value Operators::power(const Value& a, const Value& b) const {
         return repeated(*this, cast(a, Kind::integer), *exponent);
     if (kind_of_a != Kind::floating && kind_of_number(b) != Kind::floating && !b.is_number())
         throw Mismatch("an integer to the power of an integer that is not a literal",
-                       "Whether the result is an integer must be known: write float(x) ** n.");
+                       "Whether the result is an integer must be known: write float(x) ** n, or "
+                       "int(float(x) ** n).");
     const Expr x = cast(a, Kind::floating), y = cast(b, Kind::floating);
     if (b.is(0)) return cast(1.0, Kind::floating);
     if (b.is(-1)) return Expr::make(Op::divide, {cast(1.0, Kind::floating), x});

@@ -57,7 +57,8 @@ Value Subscripts::of_subscript(const SyntaxRef& part) {
     const auto at = index.integer();
     if (!at)
         throw Mismatch("the index is not known",
-                       "A literal integer, or a comprehension's, is required.");
+                       "A literal integer, or a comprehension's, is required: write np.array(" +
+                           shown(*part->at(Field::value)) + ")[" + shown(*between) + "].");
     const auto size = static_cast<int64_t>(tuple->parts.size());
     if (*at < -size || *at >= size)
         scope.refuse(*part, text("index ", text_of(index), " of a tuple of ", size),

@@ -44,7 +44,9 @@ Procedure procedure_of(const Source& source, const Translation& parts,
     for (auto& array : made.arrays) array.name = plain_name(array.name);
     if (!made.arrays.empty()) made.head = code.head;
     made = with_what_was_written(std::move(made));
-    return made.arrays.empty() ? made : ir::procedure::without_dead_code(std::move(made), true);
+    if (made.arrays.empty()) return made;
+    return ir::procedure::without_dead_code(
+        ir::procedure::without_known_assertions(std::move(made)), true);
 }
 
 Translated run_once(const SourceRef& source, DType dtype, const Outside& outside,

@@ -65,6 +65,12 @@ bool says(const std::string& code, std::string_view word) {
     return code.find(word) != std::string::npos;
 }
 
+// Whether it looks at places within arrays, which may be gone: of constants, say.
+bool says_places(const std::string& code) {
+    return says(code, "checked_index(") || says(code, "checked_extent(") ||
+           says(code, "wrapped_index(");
+}
+
 // The headers that `code` needs beside <cstdint>; <vector> takes longer to compile than most
 // functions.
 std::string headers_of(const std::string& code) {
@@ -75,7 +81,7 @@ std::string headers_of(const std::string& code) {
 
 // What the functions, whose text is `own`, call, in a namespace without a name.
 std::string support(const std::vector<Procedure>& procedures, const std::string& own,
-                    const CalledFunctions& called, bool throws,
+                    const CalledFunctions& called, bool throws, LoopQuestion question,
                     std::vector<Expr> expressions = {}) {
     const std::string code = called.text() + own;
     for (const Procedure& procedure : procedures)
@@ -83,7 +89,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
             expressions.push_back(expr);
     std::string out = zeros_pragma(expressions) + "namespace {\n\n";
     out += std::string(scalar_prelude()) + "\n";
-    if (any_arrays(procedures))
+    if (any_arrays(procedures) || says_places(code))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (says(code, "room_for<")) out += room_function();
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
@@ -95,7 +101,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
-        out += print_function(*used, throws ? LoopQuestion::throwing : LoopQuestion::none) + "\n";
+        out += print_function(*used, question) + "\n";
     for (const DType dtype : {DType::float32, DType::float64})
         if (says(code, text("slope_of_power_", dtype, "("))) out += power_slope_function(dtype);
     return out + called.text() + "}  // namespace\n\n";
@@ -185,6 +191,12 @@ std::string bits_pragma(const std::string& code) {
            "#pragma clang diagnostic ignored \"-Wbitwise-instead-of-logical\"\n#endif\n#endif\n";
 }
 
+// Places and extents are int64_t, as in the header; those of a std::vector are not.
+std::string signs_pragma(const std::string& code) {
+    if (!says(code, "std::vector")) return "";
+    return "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#endif\n";
+}
+
 }  // namespace
 
 std::string assertions_pragma(const std::string& code) {
@@ -209,17 +221,19 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
                  space + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
-    if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
     CalledFunctions called(names_of(all));
     const std::string own = functions(all, called), text = called.text() + own;
+    if (any_arrays(all) || has_assertion(all) || says_places(text))
+        out.source += "#include <cassert>\n";
     std::string selfchecks;
     for (const ProcedureFamily& family : families)
         if (has_selfcheck(family)) selfchecks += print_selfcheck(space, family);
     if (says(text + selfchecks, "size_t")) out.source += "#include <cstddef>\n";
     out.source += "#include <cstdint>\n" + headers_of(text + selfchecks) + "\n" +
                   exactness_pragmas(optimisation_of_statements) + bits_pragma(text) +
-                  assertions_pragma(text) + "\n" + support(all, own, called, false, extents) +
-                  "namespace " + space + " {\n\n" + own;
+                  signs_pragma(text + selfchecks) + assertions_pragma(text) + "\n" +
+                  support(all, own, called, false, LoopQuestion::none, extents) + "namespace " +
+                  space + " {\n\n" + own;
     std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {
         const std::string own = results_struct(procedure);
@@ -245,7 +259,7 @@ std::string print_functions(const std::vector<Procedure>& given) {
     std::string code;
     for (const Procedure& procedure : procedures)
         code += results_struct(procedure) + print_procedure(procedure, called, false) + "\n";
-    return in_columns(support(procedures, code, called, false) + code);
+    return in_columns(support(procedures, code, called, false, LoopQuestion::none) + code);
 }
 
 namespace {
@@ -271,12 +285,14 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     CalledFunctions functions_called(names_of(all));
     const std::string code = functions(all, functions_called, true);
-    const std::string called = support(all, code, functions_called, true);
+    const bool has_places = says_places(functions_called.text() + code);
+    const bool throws = any_arrays(all) || (runs && has_places);
+    const std::string called = support(all, code, functions_called, throws, LoopQuestion::throwing);
     const bool asks = says(code + called, "::composit_stop_if_asked()");
-    if (any_arrays(all))
+    if (throws)
         out += headers_of(functions_called.text() + code) +
                "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
-    else if (has_assertion(all))
+    else if (has_assertion(all) || has_places)
         out += "#define assert(condition) ((void)0)\n";
     const bool has_vectors = says(code + called, "std::vector");
     out += "\n" + exactness_pragmas() + "\n" + (asks ? asking : "") +

@@ -32,7 +32,6 @@ using Kind = Statement::Kind;
 ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& called,
                                  const Writing& writing)
     : BlockWriter(procedure, {}),
-      called_(called),
       writing_(writing),
       roundings_(writing.known ? writing.known->roundings : roundings_of(procedure)),
       naturals_(procedure, writing.known ? writing.known->naturals : std::set<int>()),
@@ -54,6 +53,11 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
     for (const auto& part : parts_) {
         own_variables.insert(part->own_variables.begin(), part->own_variables.end());
         for (const size_t array : part->own_arrays) hoisted_.erase(array);
+    }
+    // No variable may hide a function that is called here.
+    for (const auto& part : parts_) {
+        functions_.push_back(print_function_of(*part, writing.asks, called));
+        taken_.insert(functions_.back().name);
     }
     std::map<int, int> namesakes;
     for (const auto& [integer, index] : nameless_) namesakes[index] = integer;
@@ -110,10 +114,10 @@ void ProcedureWriter::declare_arrays(const Block& block, size_t index) {
     }
 }
 
-const CalledPart* ProcedureWriter::part_at(const Block& block, size_t index) const {
-    for (const auto& part : parts_)
-        if (part->block == &block && part->begin == index) return part.get();
-    return nullptr;
+std::optional<size_t> ProcedureWriter::part_at(const Block& block, size_t index) const {
+    for (size_t i = 0; i < parts_.size(); ++i)
+        if (parts_[i]->block == &block && parts_[i]->begin == index) return i;
+    return std::nullopt;
 }
 
 bool ProcedureWriter::is_moved(const Statement& statement) const {
@@ -121,7 +125,9 @@ bool ProcedureWriter::is_moved(const Statement& statement) const {
                        [&](const auto& part) { return part->moved.contains(&statement); });
 }
 
-void ProcedureWriter::print_call(const CalledPart& part) {
+void ProcedureWriter::print_call(size_t number_of_part) {
+    const CalledPart& part = *parts_[number_of_part];
+    const PrintedFunction& called = functions_[number_of_part];
     const Block& block = *part.block;
     const int source_line = block[part.begin].line;
     std::string target;
@@ -149,7 +155,6 @@ void ProcedureWriter::print_call(const CalledPart& part) {
             line(type_name(dtype) + " " + name(each) + " = " + zero_of(dtype) + ";", source_line);
         }
     }
-    const PrintedFunction called = print_function_of(part, writing_.asks, called_);
     std::vector<std::string> arguments, before;
     for (const int each : called.arguments) {
         if (each >= 0) {
@@ -170,9 +175,9 @@ void ProcedureWriter::print_call(const CalledPart& part) {
 
 size_t ProcedureWriter::print_at(const Block& block, size_t i) {
     if (logs_.is_said(block[i]) || is_moved(block[i])) return 1;
-    if (const CalledPart* part = part_at(block, i)) {
+    if (const auto part = part_at(block, i)) {
         print_call(*part);
-        return part->end - i;
+        return parts_[*part]->end - i;
     }
     declare(block, i);
     if (const auto index = index_at(block, i)) {

@@ -193,6 +193,7 @@ class AtArguments {
                           scale = unique("scale"), size = unique("size"),
                           backward = unique("backward"), other = unique("forward"),
                           error = unique("error"), round = unique("round");
+        unique("i");
         std::string out = head() + " {\n" + extents_;
         out += replaced(replaced(random_numbers, "STATE", state), "DRAW", draw);
         out += "    double " + worst + " = 0;\n    for (int " + round + " = 0; " + round +
@@ -365,11 +366,16 @@ class AtArguments {
         return start + (fits ? " " : "\n    " + margin) + call + ";\n";
     }
 
-    static std::string products(const std::string& sum, const std::string& size,
-                                const std::string& a, const std::string& b) {
-        const std::string term = a + "[i] * " + b + "[i]";
-        return "for (size_t i = 0; i < " + a + ".size(); ++i) " + sum +
-               " += " + (size.empty() ? term : size + "(" + term + ")") + ";\n";
+    // "for (size_t i = 0; i < x.size(); ++i) ", of a name that no argument has
+    std::string through(const std::string& array) const {
+        const std::string& i = name("i");
+        return "for (size_t " + i + " = 0; " + i + " < " + array + ".size(); ++" + i + ") ";
+    }
+
+    std::string products(const std::string& sum, const std::string& size, const std::string& a,
+                         const std::string& b) const {
+        const std::string at = "[" + name("i") + "]", term = a + at + " * " + b + at;
+        return through(a) + sum + " += " + (size.empty() ? term : size + "(" + term + ")") + ";\n";
     }
 
     // The slope along the direction, from the function alone.
@@ -381,9 +387,9 @@ class AtArguments {
             const Place& own = arrays_[floating_arrays_[k]];
             const Place moved{unique(own.name + "_moved"), own.extents};
             out += margin + "std::vector<double> " + moved.name + "(" + own.name + ", " + own.name +
-                   " + " + own.count() + ");\n" + margin + "for (size_t i = 0; i < " + moved.name +
-                   ".size(); ++i) " + moved.name + "[i] += " + distance + " * " +
-                   directions_.second[k].name + "[i];\n";
+                   " + " + own.count() + ");\n" + margin + through(moved.name) + moved.name + "[" +
+                   name("i") + "] += " + distance + " * " + directions_.second[k].name + "[" +
+                   name("i") + "];\n";
         }
         for (size_t k = 0; k < outputs_.size(); ++k)
             out += margin + vector_of(types_[k], outputs_[k]);

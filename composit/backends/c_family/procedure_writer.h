@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,12 @@ struct Writing {
     // The call that all of it is of, and what is known around it; null: it is of no call.
     const ir::procedure::InlinedCall* within = nullptr;
     const KnownAround* known = nullptr;
+};
+
+// A function that a procedure calls in place of a part of it.
+struct PrintedFunction {
+    std::string name;
+    std::vector<int> arguments;  // those that the text reads, as in CalledPart
 };
 
 class ProcedureWriter : public BlockWriter {
@@ -62,10 +69,11 @@ class ProcedureWriter : public BlockWriter {
     // Two loops through neighbouring axes, as one.
     bool print_nest(const Block& block, size_t index);
 
-    // The statements at a place that a function says; null: they are written where they stand.
-    const CalledPart* part_at(const Block& block, size_t index) const;
+    // Of the statements at a place that a function says, which part they are; none: they are
+    // written where they stand.
+    std::optional<size_t> part_at(const Block& block, size_t index) const;
     bool is_moved(const Statement& statement) const;
-    void print_call(const CalledPart& part);
+    void print_call(size_t number_of_part);
 
     const std::string& array(const Statement& statement) const {
         return arrays_[static_cast<size_t>(statement.array)];
@@ -79,7 +87,6 @@ class ProcedureWriter : public BlockWriter {
     std::string array_declaration(size_t array, bool with_size);
     bool is_declaration(const Block& block, size_t index, size_t array) const;
 
-    CalledFunctions& called_;
     const Writing writing_;
     const ProcedureRoundings roundings_;
     std::set<const Statement*> sums_in_order_;
@@ -93,13 +100,9 @@ class ProcedureWriter : public BlockWriter {
     std::set<size_t> hoisted_;
     std::map<int, int> nameless_;  // variables that stand where they are read
     std::vector<std::unique_ptr<CalledPart>> parts_;
+    std::vector<PrintedFunction> functions_;  // of the parts
 };
 
-// A function that a procedure calls in place of a part of it.
-struct PrintedFunction {
-    std::string name;
-    std::vector<int> arguments;  // those that the text reads, as in CalledPart
-};
 // How it looks to who asks whether there are several of it; `called` stays as it is.
 PartText text_of(const CalledPart& part, CalledFunctions called, bool asks);
 PrintedFunction print_function_of(const CalledPart& part, bool asks, CalledFunctions& called);

@@ -95,19 +95,21 @@ bool is_exact_constant(const Expr& x) {
     return x.op() == Op::constant && std::abs(x.value()) < 0x1p52;
 }
 
+// x + by, of one constant.
+Expr moved_by(const Expr& x, int64_t by) {
+    if (is_exact_constant(x)) return integer(static_cast<int64_t>(x.value()) + by);
+    const bool adds = x.op() == Op::add, subtracts = x.op() == Op::subtract;
+    if ((adds || subtracts) && is_exact_constant(x.operand(1))) {
+        const auto constant = static_cast<int64_t>(x.operand(1).value());
+        return moved_by(x.operand(0), by + (adds ? constant : -constant));
+    }
+    return by == 0 ? x : by > 0 ? x + integer(by) : x - integer(-by);
+}
+
 }  // namespace
 
-Expr one_more(const Expr& x) {
-    if (is_exact_constant(x)) return integer(static_cast<int64_t>(x.value()) + 1);
-    if (x.op() == Op::subtract && is_integer_constant(x.operand(1), 1)) return x.operand(0);
-    return x + integer(1);
-}
-
-Expr one_less(const Expr& x) {
-    if (is_exact_constant(x)) return integer(static_cast<int64_t>(x.value()) - 1);
-    if (x.op() == Op::add && is_integer_constant(x.operand(1), 1)) return x.operand(0);
-    return x - integer(1);
-}
+Expr one_more(const Expr& x) { return moved_by(x, 1); }
+Expr one_less(const Expr& x) { return moved_by(x, -1); }
 
 std::set<std::string> names_in(const Procedure& procedure) {
     std::set<std::string> names;
@@ -254,6 +256,7 @@ std::optional<Range> range_of(const Statement& loop) {
 
 Expr minus(const Expr& a, const Expr& b) {
     if (b.op() != Op::constant) return a - b;
+    if (is_exact_constant(b)) return moved_by(a, -static_cast<int64_t>(b.value()));
     const auto bits = [](const Expr& x) { return static_cast<uint64_t>(x.bits()[0]); };
     if (bits(b) == 0) return a;
     if (a.op() == Op::constant) return integer(static_cast<int64_t>(bits(a) - bits(b)));

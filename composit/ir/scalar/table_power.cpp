@@ -97,7 +97,10 @@ std::vector<Row> power_rows() {
          {{0.5, 3}},
          "sqrt(x1^2 + x2^2), without overflow on the way",
          [](X x) { return in_library(hypot_of, x[0], x[1]); },
-         [](X x, Y y) { return Exprs{x[0] / y, x[1] / y}; }},
+         [](X x, Y y) {  // of the norm of zeros: 0
+             const Expr length = select(equal(y, 0), 1.0, y);
+             return Exprs{x[0] / length, x[1] / length};
+         }},
         {"power",
          {"pow"},
          2,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import functools
 import math
 from typing import Any
 
@@ -26,6 +27,16 @@ INSTEAD = {
     math.isclose: "Write abs(a - b) <= 1e-09 * max(abs(a), abs(b)).",
     math.fsum: "Write sum(…), whose order of summation is that of the values.",
     math.modf: "Write math.trunc(x) and x - math.trunc(x).",
+    math.isqrt: "Write int(math.sqrt(n)), for n < 2**52.",
+    math.ldexp: "Write x * 2.0 ** n.",
+    math.remainder: "Write x - y * round(x / y), where fewer digits will do.",
+    complex: "Kernels have no complex numbers: write both parts as floats.",
+    dict: "Write a NamedTuple, or a variable for each value.",
+    set: "Write an array, and a loop.",
+    functools.reduce: "Write a loop: total = first, then total = f(total, v) for each v.",
+    map: "Write a comprehension: [f(v) for v in x].",
+    filter: "Write a loop with an if.",
+    iter: "Write a loop: for v in x.",
     print: "Kernels have no side effects: leave it out.",
 }  # fmt: skip
 _OF_PYTHON = ("min", "max", "sum", "len", "tuple", "divmod", "pow", "float", "int", "bool", "abs",

@@ -297,6 +297,18 @@ def interpolated(x, xp, fp):
     return slope * (x - xp[k]) + fp[k]
 
 
+def place_for(a, v):
+    """Of one number, as numpy.searchsorted from the left: NaNs stand last."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < v or (v != v and a[middle] == a[middle]):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 def polynomial(p, x):
     total = 0.0 * x
     for c in p:
@@ -364,6 +376,7 @@ LIBRARY: dict[Any, Text] = {
     builtins.sorted: Text(in_order, (1,), True, in_order_for_derivatives),
     np.argsort: Text(places_in_order, (1,)),
     np.median: Text(median, (1,), False, median_for_derivatives),
+    np.searchsorted: Text(place_for, (1, 0)),
     np.interp: Text(interpolated, (0, 1, 1)), np.polyval: Text(polynomial, (1, None)),
     getattr(np, "trapezoid", None) or np.trapz: Text(trapezoids, (1, 1)),  # type: ignore
     math.factorial: Text(factorial, (0,)), math.comb: Text(combinations, (0, 0)),

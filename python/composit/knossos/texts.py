@@ -117,9 +117,27 @@ def _definitions(
         return {}
     made: dict[Place, list[tuple[Definition, types.CodeType]]] = {}
     for code in _codes_in(whole):
-        for node in nodes.get(_place_of(code), []):
-            made.setdefault(_place_of(code), []).append((node, code))
+        own = _node_of(code, nodes.get(_place_of(code), []))
+        if own is not None:
+            made.setdefault(_place_of(code), []).append((own, code))
     return made
+
+
+def _node_of(code: types.CodeType, nodes: list[Definition]) -> Definition | None:
+    """The one of the definitions at a place, several lambdas of a line, whose body has all columns
+    of the code, and no other definition's within it. None where columns are not known."""
+    if len(nodes) < 2:
+        return nodes[0] if nodes else None
+    places = [place for place in code.co_positions() if None not in place and place[2:] != (0, 0)]
+    columns = [(line, column) for line, _, column, _ in places]
+    columns += [(line, column) for _, line, _, column in places]
+    bodies = {
+        (body.lineno, body.col_offset): node for node in nodes
+        if isinstance(body := node.body, ast.expr) and columns
+        and (body.lineno, body.col_offset) <= min(columns)
+        and max(columns) <= (body.end_lineno, body.end_col_offset)
+    }  # fmt: skip
+    return bodies[max(bodies)] if bodies else None
 
 
 def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:

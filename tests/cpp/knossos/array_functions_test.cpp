@@ -71,7 +71,7 @@ TEST(KnossosOperators, ExpressionsArePromoted) {
     EXPECT_EQ(kind_of(operators.power(n, 3)), "int");
     EXPECT_EQ(refusal([&] { (void)operators.power(n, n); }),
               "an integer to the power of an integer that is not a literal. Whether the result is "
-              "an integer must be known: write float(x) ** n.");
+              "an integer must be known: write float(x) ** n, or int(float(x) ** n).");
     EXPECT_EQ(
         refusal([&] { (void)operators.select(operators.truth(n), n, x); }),
         "one side of the choice is an int, the other a float. Write float(…) around the int.");

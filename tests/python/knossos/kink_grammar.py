@@ -5,6 +5,7 @@ POLES = [
     "math.sqrt({})", "math.sqrt(max({}, 0.0))", "max({}, 0.0) ** 0.5", "math.cbrt({})",
     "math.acos(min(max({}, -1.0), 1.0))", "math.asin({})",
     "math.sqrt(abs({}))", "abs({}) ** 1.5", "math.atanh(min({}, 0.5))", "math.sqrt(({}) * ({}))",
+    "math.hypot({}, {})",
 ]  # fmt: skip
 OTHERS = [
     "({} + {})", "({} - {})", "({} * {})", "({} * {})", "max({}, {})", "min({}, {})", "abs({})",

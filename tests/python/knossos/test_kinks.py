@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from test_fuzz import defined, outcome
 
+import composit
 from composit import _core, knossos
 
 COUNT = int(os.environ.get("COMPOSIT_KNOSSOS_FUZZ", "400"))
@@ -150,6 +151,20 @@ def test_second_derivatives_where_a_factor_is_zero(function, at):
         for j, (c, d) in enumerate(((1.0, 0.0), (0.0, 1.0))):
             twice_forward = kernel.jvp.jvp(x, y, a, b, c, d, 0.0, 0.0)
             np.testing.assert_allclose(twice_forward, hessian[k][j], rtol=1e-6, atol=1e-8)
+
+
+def length(x: float, y: float) -> float:
+    return math.hypot(x, 2.0 * y) + y
+
+
+def test_the_slope_of_a_length_of_zero_is_zero():
+    """As np.linalg.norm's, in graphs, too."""
+    kernel = knossos.register(length)
+    assert kernel.grad(0.0, 0.0) == (0.0, 1.0) and kernel.grad(3.0, 2.0) == (0.6, 2.6)
+    assert (kernel.jvp(0.0, 0.0, 1.0, 0.0), kernel.jvp(0.0, 0.0, 0.0, 1.0)) == (0.0, 1.0)
+    x = np.array([0.0, 3.0])
+    gradient = composit.grad(lambda x: composit.sum(composit.hypot(x, 4.0 * x)))(x)
+    np.testing.assert_allclose(composit.evaluate(gradient), [0.0, math.sqrt(17.0)], rtol=1e-15)
 
 
 def zero_kept(x: float, y: float) -> float:

@@ -1,9 +1,12 @@
 """Kernels and their results may have any name that Python takes: words of C++ and names of what
 the generated code or C's library has are spelled otherwise in C++, and compile."""
 
+# ruff: noqa: F821
+
 from __future__ import annotations
 
 import dataclasses
+import math
 import subprocess
 import warnings
 
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 from composit import knossos
+from composit.knossos import Tensor
 
 WORDS = ["double", "union", "main", "int64_t", "errno", "std", "größe"]
 OF_THE_PRELUDE = [
@@ -213,3 +217,27 @@ def test_kernels_with_arrays_of_the_names_of_the_library(name, tmp_path):
     exec(compile(file.read_text(), str(file), "exec"), names)
     kernel = knossos.register(names[name])
     assert kernel(2, 1.0) == 3.0 and kernel.vjp(2, 1.0, 1.0) == 1.0  # which has no arrays
+
+
+def test_variables_hide_no_called_function():
+    """`norm` is taken, so that the function is norm_2, and the second variable is another."""
+
+    @knossos.register
+    def angle(p: Tensor[float, n], q: Tensor[float, n]) -> float:
+        p, q = p / np.linalg.norm(p), q / np.linalg.norm(q)
+        made = p + q
+        return math.acos(p @ q) * np.linalg.norm(made)
+
+    p, q = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # where what is written is no C++, kernels are interpreted
+        assert np.isclose(angle(p, q), np.pi / 2 * np.sqrt(2)) and angle.grad(p, q)[0].shape == (3,)
+
+
+def test_selfchecks_hide_no_argument(tmp_path):
+    @knossos.register
+    def element(x: Tensor[float, n], i: int) -> float:
+        return x[i] * x[0]
+
+    element.export(tmp_path)
+    assert "for (size_t i = " not in (tmp_path / "element.cpp").read_text()

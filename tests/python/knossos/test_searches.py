@@ -91,7 +91,7 @@ def test_no_iteration_is_kept_or_runs_again():
     source = interpolated.vjp.procedure().source
     assert source.count("for (") == 1 and "std::vector" not in source, source
     assert "if (t <= x[i + 1]) break;" in source, source
-    assert "if (i < stop) {" in source and "has_returned" not in source, source
+    assert "if (i < n - 1) {" in source and "has_returned" not in source, source
 
 
 MAIN = """#include "interpolated.hpp"

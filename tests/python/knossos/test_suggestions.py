@@ -132,6 +132,56 @@ REFUSED = {
         "an element of y is float here, and int elsewhere. Write int(…), or make y of floats.",
         "y = [0.0] * k\ny[0] = s\nreturn sum(y)",
     ),
+    "an element of a list at a computed place": (
+        "y = [s, s * s, 1.0]\nreturn y[k]",
+        "the index is not known, in `y[k]`. A literal integer, or a comprehension's, is required: "
+        "write np.array(y)[k].",
+        "y = [s, s * s, 1.0]\nreturn np.array(y)[k]",
+    ),
+    "a power of integers": (
+        "return np.sum(x) * 2**k",
+        "write float(x) ** n, or int(float(x) ** n).",
+        "y = np.zeros(int(float(2) ** k))\nreturn np.sum(x) * float(2) ** k + len(y)",
+    ),
+    "a sum of some elements": (
+        "return np.sum(x, where=x > 0)",
+        "the argument where of sum, in `np.sum(x, where=x > 0)`. Write np.where(condition, x, "
+        "other) for the array.",
+        "return np.sum(np.where(x > 0, x, 0.0))",
+    ),
+    "a dictionary": (
+        "d = dict(a=s, b=k)\nreturn d['a']",
+        "dict cannot be called in kernels. Write a NamedTuple, or a variable for each value.",
+        "first, second = s, k\nreturn first * second",
+    ),
+    "a list of several loops": (
+        "return max([x[i] * x[j] for i in range(len(x)) for j in range(i)])",
+        "a comprehension of several loops, in `[x[i] * x[j] for i in range(len(x)) f…`. Write out "
+        "= [] and loops with out.append(…); sum, any and all take it.",
+        "out = []\nfor i in range(len(x)):\n    for j in range(len(x)):\n"
+        "        out.append(x[i] * x[j])\nreturn max(out)",
+    ),
+    "functions of functions": (
+        "return sum(map(lambda v: v * s, x))",
+        "map cannot be called in kernels. Write a comprehension: [f(v) for v in x].",
+        "return sum([v * s for v in x])",
+    ),
+    "a root of an integer": (
+        "return s * math.isqrt(k + 9)",
+        "math.isqrt cannot be called in kernels. Write int(math.sqrt(n)), for n < 2**52.",
+        "return s * int(math.sqrt(k + 9))",
+    ),
+    "an exponent apart": (
+        "return math.ldexp(s, k)",
+        "math.ldexp cannot be called in kernels. Write x * 2.0 ** n.",
+        "return s * 2.0 ** k",
+    ),
+    "a complex number": (
+        "return abs(complex(s, x[0]))",
+        "complex cannot be called in kernels. Kernels have no complex numbers: write both parts as "
+        "floats.",
+        "re, im = s, x[0]\nreturn math.hypot(re, im)",
+    ),
     "larger arrays": (
         "return np.sort(a)[0, 0]",
         "np.sort of an array of 2 axes, in `np.sort(a)`. An array of one axis is required; of "

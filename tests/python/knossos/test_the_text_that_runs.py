@@ -205,3 +205,18 @@ def test_code_that_was_replaced():
         unused(1.0)
     assert knossos.register(old)(2.0) == old(2.0) == 10.0
     assert knossos.register(user)(2.0) == 10.0
+
+
+plus_one = lambda x: x + 1; times_seven = lambda x: x * 7  # noqa: E702  # fmt: skip
+scaled_by = lambda k: lambda x: x * k
+tripled = scaled_by(3.0)
+same, two = (lambda x: x), (lambda x: 2.0)
+
+
+def of_lambdas(x: float) -> float:
+    return plus_one(x) * times_seven(x) + tripled(x) + same(x) * two(x)
+
+
+def test_lambdas_of_one_line_are_each_their_own():
+    assert knossos.register(of_lambdas)(2.0) == of_lambdas(2.0) == 52.0
+    assert knossos.register(of_lambdas).grad(2.0) == 40.0
