@@ -97,13 +97,15 @@ std::optional<Map> composed(const Map& map, size_t input, const Map& maker) {
     return result;
 }
 
+// Among a product's accesses.
+constexpr size_t right_of_contract = 1;
+
 // The product with what its operand is computed of, before tiles and packing: the loops over
 // columns are those of the product.
 std::optional<DecodedContract> joined(const Contract& contract, const Map& map) {
-    constexpr size_t right = 1;  // among the product's accesses
     const int operand = contract.right.buffer;
     Body product = contract;
-    const auto inputs = inputs_as_read(map, product, right);
+    const auto inputs = inputs_as_read(map, product, right_of_contract);
     if (!inputs) return std::nullopt;
     const auto& c = std::get<Contract>(product);
     const size_t batch = c.batch.size();

@@ -109,7 +109,7 @@ bool is_integer(PyObject* number) { return PyLong_CheckExact(number); }
 unaryfunc float_by_method = nullptr, int_by_method = nullptr, index_by_method = nullptr;
 inquiry truth_by_method = nullptr;
 
-int truth_of(PyObject* object) {
+int truth_of_scalar(PyObject* object) {
     try {
         const auto& self = content_of<LazyTensor>(object);
         if (self.type().shape.empty() && !is_open(self)) {
@@ -132,7 +132,7 @@ void convert_quickly(nb::handle type) {
         int_by_method = slots.nb_int;
         index_by_method = slots.nb_index;
     }
-    slots.nb_bool = truth_of;
+    slots.nb_bool = truth_of_scalar;
     slots.nb_float = converted<&float_by_method, is_float>;
     slots.nb_int = converted<&int_by_method, is_integer>;
     slots.nb_index = converted<&index_by_method, is_integer>;

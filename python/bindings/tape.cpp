@@ -257,7 +257,6 @@ void share_counter(TensorObject* tensor, TensorObject* source) {
 
 void bind_tape(nb::module_& module) {
     bind_tape_records(module);
-    const nb::call_guard<Located> located;
     module.def(
         "is_recorded", [](nb::handle tensor) { return is_recorded(torch_tensor(tensor)); },
         nb::arg("tensor"), "Whether gradients go through the tensor.");

@@ -86,7 +86,7 @@ nb::object call_unknown(const nb::object& function, const std::string& name, boo
 
 // ----- elements read and written
 
-nb::object get_item(nb::handle self, nb::handle index) {
+nb::object get_item_of_torch(nb::handle self, nb::handle index) {
     const nb::object function = provided("get_item_function");
     PyObject* const values[] = {self.ptr(), index.ptr()};
     nb::object known = follow(function, values, 2, nullptr);
@@ -122,7 +122,7 @@ bool is_mask(nb::handle index) {
 void check_assigned(nb::handle self, nb::handle index, bool is_basic, nb::handle value) {
     if (is_basic) {
         const eager::NoGrad scope;
-        check_overlap_with(get_item(self, index), value);
+        check_overlap_with(get_item_of_torch(self, index), value);
         return;
     }
     // A number is read before anything is written.
@@ -130,7 +130,7 @@ void check_assigned(nb::handle self, nb::handle index, bool is_basic, nb::handle
         function_of_core("check_overlap")(lazy_of(self), lazy_of(value), false);
 }
 
-void set_item(nb::handle self, nb::handle given, nb::object value) {
+void set_item_of_torch(nb::handle self, nb::handle given, nb::object value) {
     const nb::tuple read = read_index(given);
     const nb::object index = read[0];
     const bool is_basic = nb::cast<bool>(nb::object(read[1]));
@@ -148,7 +148,7 @@ void set_item(nb::handle self, nb::handle given, nb::object value) {
     if (is_basic && (is_there(target->root) || target->lazy)) {
         const nb::object lazy = lazy_of(self);
         if (content_of<LazyTensor>(lazy).cell()->sees_selection()) {
-            copy_into(get_item(self, index), value);
+            copy_into(get_item_of_torch(self, index), value);
             return;
         }
     }
@@ -402,8 +402,8 @@ void bind_torch_operations(nb::module_& module) {
     module.def("operation_over", operation_over, nb::arg("operation"), nb::arg("trace"),
                nb::arg("state"), nb::arg("lazies"),
                "The result of a trace's operation over the LazyTensors at its places.");
-    module.def("get_item", get_item, nb::arg("tensor"), nb::arg("index").none());
-    module.def("set_item", set_item, nb::arg("tensor"), nb::arg("index").none(),
+    module.def("get_item", get_item_of_torch, nb::arg("tensor"), nb::arg("index").none());
+    module.def("set_item", set_item_of_torch, nb::arg("tensor"), nb::arg("index").none(),
                nb::arg("value").none());
     module.def(
         "copy_into",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import composit._core as _core
@@ -26,25 +26,32 @@ def optimize(
 
     ValueError unless there are as many gradients as inputs, and as many values as either."""
     check_function("optimize", optimizer_function)
-    for tensors in (inputs, gradients):
-        if not hasattr(tensors, "__iter__"):
-            raise TypeError(wrong(tensors, "A sequence of tensors"))
-    parameters, directions = list(inputs), list(gradients)
-    if len(parameters) != len(directions):
-        raise value_error(
-            f"optimize: {len(parameters)} parameters and {len(directions)} gradients. "
-            "As many of each are required."
-        )
-    updated = [optimizer_function(x, gradient) for x, gradient in zip(parameters, directions)]
+    parameters, directions = _listed(inputs), _listed(gradients)
+    _check_as_many(
+        parameters, directions, f"{len(parameters)} parameters and {len(directions)} gradients"
+    )
+    updated = list(map(optimizer_function, parameters, directions))
     values = (evaluate_function or evaluate)(*updated)
     if len(updated) == 1 and not isinstance(values, (list, tuple)):
         values = [values]
-    if len(values) != len(updated):
-        raise value_error(
-            f"optimize: evaluate returned {len(values)} values for {len(updated)} parameters. "
-            "As many of each are required."
-        )
-    return [asarray(value, name=x.name) for value, x in zip(values, parameters)]
+    said = f"evaluate returned {len(values)} values for {len(updated)} parameters"
+    _check_as_many(values, updated, said)
+    return list(map(_under_its_name, values, parameters))
+
+
+def _listed(tensors: Iterable[LazyTensor]) -> list[LazyTensor]:
+    if not hasattr(tensors, "__iter__"):
+        raise TypeError(wrong(tensors, "A sequence of tensors"))
+    return list(tensors)
+
+
+def _check_as_many(some: Sequence[Any], others: Sequence[Any], said: str) -> None:
+    if len(some) != len(others):
+        raise value_error(f"optimize: {said}. As many of each are required.")
+
+
+def _under_its_name(value: Any, parameter: LazyTensor) -> LazyTensor:
+    return asarray(value, name=parameter.name)
 
 
 def sgd_optimizer(learning_rate: float) -> Callable[[LazyTensor, LazyTensor], LazyTensor]:

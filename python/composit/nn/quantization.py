@@ -25,6 +25,12 @@ class Quantized:
         `same_argmax`, the share of rows whose largest element is the same. [] without any."""
         functools.update_wrapper(self, model, updated=())
 
+    def _calibrate(self, examples: list[tuple[Any, ...]]) -> None:
+        outputs = [_tensors(self._model(*_arguments(example)))[0] for example in examples]
+        for tensors in outputs:
+            self._quantizer.observe(tensors)
+        self.errors = _core.nn.quantization_errors(self._quantizer, outputs)
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         tensors, rebuild = _tensors(self._model(*arguments, **options))
         return rebuild(self._quantizer(tensors))
@@ -32,8 +38,8 @@ class Quantized:
     @property
     def weights(self) -> list[Any]:
         """Every weight that a call has met: `name`, `shape`, `depth`, `columns`, `bytes_before`,
-        `bytes_after`, `largest_error`, `relative_error`, and `kept_because`, which says why a weight
-        stays float32, or is empty."""
+        `bytes_after`, `largest_error`, `relative_error`, and `kept_because`, which says why a
+        weight stays float32, or is empty."""
         return list(self._quantizer.weights)
 
     @property
@@ -67,21 +73,16 @@ def quantize(
     Compile the result: a function that is called anew finds its weights by their elements.
     ValueError for other bits and groups, and for weights that are not finite."""
     check_function("quantize", model)
-    quantizer = _core.nn.Quantizer(bits, group or 0, least_elements)
-    quantized = Quantized(model, quantizer)
-    examples = list(calibration)
-    outputs = [_tensors(model(*_arguments(example)))[0] for example in examples]
-    for tensors in outputs:
-        quantizer.observe(tensors)
-    quantized.errors = _core.nn.quantization_errors(quantizer, outputs)
+    quantized = Quantized(model, _core.nn.Quantizer(bits, group or 0, least_elements))
+    quantized._calibrate(list(calibration))
     return quantized
 
 
 def _arguments(example: Any) -> tuple[Any, ...]:
     if not isinstance(example, tuple):
         raise value_error(
-            f"quantize: an element of calibration is {type(example).__name__}. A tuple of arguments "
-            "is required."
+            f"quantize: an element of calibration is {type(example).__name__}. A tuple of "
+            "arguments is required."
         )
     return example
 

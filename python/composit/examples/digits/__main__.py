@@ -3,6 +3,7 @@
 import argparse
 import functools
 import importlib.util
+import operator
 import sys
 import time
 from pathlib import Path
@@ -121,9 +122,10 @@ def describe(training: Training) -> None:
         training.step, *examples, name="train_step", reuse_buffers=False, backend="interpreter"
     )
     program = training.train_step.program
+    flops = sum(map(operator.attrgetter("flops"), program.kernels))
     print(
         f"training step: {len(training.train_step.graph)} nodes, {len(program.kernels)} kernels, "
-        f"{sum(k.flops for k in program.kernels) / 1e6:.1f} MFLOP for {training.batch} images"
+        f"{flops / 1e6:.1f} MFLOP for {training.batch} images"
     )
     print(
         f"memory for temporaries: {program.arena_bytes / 1024:.0f} KiB planned with buffer reuse, "
@@ -134,12 +136,15 @@ def describe(training: Training) -> None:
         f"(compiling took {compiling:.2f} s)"
     )
     if training.device != "cpu":
-        there = seconds_per_step(
-            lambda: np.asarray(training.step_there(images, labels, *training.weights)[0]), 50
-        )
-        print(
-            f"time per step on {training.device}: {there * 1e3:.2f} ms, copies of all weights in it"
-        )
+        describe_device(training, images, labels)
+
+
+def describe_device(training: Training, images, labels) -> None:
+    """What a step costs there."""
+    there = seconds_per_step(
+        lambda: np.asarray(training.step_there(images, labels, *training.weights)[0]), 50
+    )
+    print(f"time per step on {training.device}: {there * 1e3:.2f} ms, copies of all weights in it")
 
 
 def require_packages(*names: str) -> None:

@@ -4,10 +4,11 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +92,18 @@ def same_bits(name: str, computed: np.ndarray, expected: np.ndarray) -> None:
         )
 
 
+def write_raw(folder: Path, arrays: Mapping[str, Any]) -> None:
+    """The arrays as files that the project reads."""
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array).tobytes()
+        _core.write_whole_file("digits", str(folder / f"{name}.raw"), data)
+
+
+def figures_of(output: str) -> dict[str, str]:
+    """What the project printed: a name and a number in each line."""
+    return dict(line.rsplit(" ", 1) for line in output.splitlines())
+
+
 def check(
     folder: Path,
     sources: Sequence[str],
@@ -112,14 +125,12 @@ def check(
         "step_images": step_images,
         "step_labels": step_labels,
     }
-    for name, array in files.items():
-        data = np.ascontiguousarray(array).tobytes()
-        _core.write_whole_file("digits", str(folder / f"{name}.raw"), data)
+    write_raw(folder, files)
     output = run(folder, "./digits", "--test", "test_images.raw", "test_labels.raw", "logits.raw")
-    figures = dict(line.rsplit(" ", 1) for line in output.splitlines())
+    figures = figures_of(output)
     same_bits("the logits", np.fromfile(folder / "logits.raw", np.float32), logits)
     run(folder, "./digits", "--train-step", "step_images.raw", "step_labels.raw", "step.raw")
-    expected = np.concatenate([np.ravel(result) for result in step_results])
+    expected = np.concatenate(list(map(np.ravel, step_results)))
     same_bits("the training step", np.fromfile(folder / "step.raw", np.float32), expected)
     return Report(
         " ".join(command),
