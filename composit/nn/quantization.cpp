@@ -343,20 +343,19 @@ std::vector<Tensor> Quantizer::operator()(const std::vector<Tensor>& given) {
     return result;
 }
 
-std::vector<QuantizationError> quantization_errors(
-    Quantizer& quantizer, const std::vector<std::vector<Tensor>>& examples) {
+std::vector<QuantizationError> Quantizer::errors(const std::vector<std::vector<Tensor>>& examples) {
     struct Sums {
         double differences = 0, squares = 0;
         int64_t rows = 0, same = 0;
     };
     const size_t count = examples.empty() ? 0 : examples[0].size();
-    std::vector<QuantizationError> errors(count);
+    std::vector<QuantizationError> found(count);
     std::vector<Sums> sums(count);
     for (const std::vector<Tensor>& outputs : examples) {
         user_check<ValueError>(outputs.size() == count, "quantize: an example has ", outputs.size(),
                                " outputs, the first one ", count, ". As many are required.");
         std::vector<Tensor> both;
-        for (const std::vector<Tensor>& tensors : {outputs, quantizer(outputs)})
+        for (const std::vector<Tensor>& tensors : {outputs, (*this)(outputs)})
             for (const Tensor& tensor : tensors)
                 both.push_back(ops::astype(tensor, DType::float64));
         const std::vector<Array> values = known(both, "an output");
@@ -365,7 +364,7 @@ std::vector<QuantizationError> quantization_errors(
             const double *x = exact.data_as<double>(), *y = close.data_as<double>();
             for (int64_t k = 0; k < exact.size(); ++k) {
                 const double difference = std::abs(x[k] - y[k]);
-                errors[i].largest = std::max(errors[i].largest, difference);
+                found[i].largest = std::max(found[i].largest, difference);
                 sums[i].differences += difference * difference;
                 sums[i].squares += x[k] * x[k];
             }
@@ -381,14 +380,13 @@ std::vector<QuantizationError> quantization_errors(
     }
     for (size_t i = 0; i < count; ++i) {
         const Sums& of = sums[i];
-        if (of.differences > 0) errors[i].relative = std::sqrt(of.differences / of.squares);
-        if (of.rows > 0) errors[i].same_argmax = double(of.same) / double(of.rows);
+        if (of.differences > 0) found[i].relative = std::sqrt(of.differences / of.squares);
+        if (of.rows > 0) found[i].same_argmax = double(of.same) / double(of.rows);
     }
-    return errors;
+    return found;
 }
 
-std::string quantization_report(const std::vector<QuantizedWeight>& weights,
-                                const std::vector<QuantizationError>& errors) {
+std::string Quantizer::report(const std::vector<QuantizationError>& errors) const {
     const auto number = [](double value) {
         std::array<char, 32> made{};
         std::snprintf(made.data(), made.size(), "%.3g", value);
@@ -397,7 +395,7 @@ std::string quantization_report(const std::vector<QuantizedWeight>& weights,
     std::vector<std::vector<std::string>> rows = {
         {"weight", "shape", "bytes", "stored", "relative error", "largest error"}};
     int64_t before = 0, after = 0;
-    for (const QuantizedWeight& weight : weights) {
+    for (const QuantizedWeight& weight : weights_) {
         before += weight.bytes_before, after += weight.bytes_after;
         std::vector<std::string> row = {weight.name.empty() ? "(no name)" : weight.name,
                                         text("(", join(weight.shape), ")"),
@@ -408,7 +406,7 @@ std::string quantization_report(const std::vector<QuantizedWeight>& weights,
     }
     rows.push_back({"all", "", text(before), text(after)});
     std::string result = aligned_columns(rows, 2);
-    for (const QuantizedWeight& weight : weights)
+    for (const QuantizedWeight& weight : weights_)
         if (!weight.kept_because.empty())
             result += text(weight.name.empty() ? "a weight without a name" : weight.name,
                            " stays float32: ", weight.kept_because, "\n");
@@ -417,6 +415,10 @@ std::string quantization_report(const std::vector<QuantizedWeight>& weights,
                        number(errors[i].largest), ", same largest element in ",
                        number(100 * errors[i].same_argmax), " % of rows\n");
     return result;
+}
+
+std::vector<Tensor> quantize(const std::vector<Tensor>& outputs, QuantizeOptions options) {
+    return Quantizer(options)(outputs);
 }
 
 }  // namespace composit::nn

@@ -16,6 +16,8 @@
 
 namespace composit::nn {
 
+using ir::Tensor;
+
 struct QuantizeOptions {
     int64_t bits = 8;   // 8 or 4
     int64_t group = 0;  // neighbours along the contracted axes that share a scale; 0: all of them
@@ -58,6 +60,14 @@ class Quantizer {
     // ValueError, with its name, for a weight with an element that is not finite.
     std::vector<Tensor> operator()(const std::vector<Tensor>& outputs);
 
+    // For each output: known outputs of a model for several examples, beside those with quantised
+    // weights. ValueError for examples of different numbers of outputs, and for outputs that are
+    // not known.
+    std::vector<QuantizationError> errors(const std::vector<std::vector<Tensor>>& examples);
+
+    // The weights, what they take and what they lost, and the errors of outputs, as a table.
+    std::string report(const std::vector<QuantizationError>& errors) const;
+
     // Every weight that was met, in that order.
     const std::vector<QuantizedWeight>& weights() const { return weights_; }
 
@@ -77,14 +87,7 @@ class Quantizer {
     std::vector<QuantizedWeight> weights_;
 };
 
-// For each output: known outputs of a model for several examples, beside those with the weights
-// that the quantizer stores. ValueError for examples of different numbers of outputs, and for
-// outputs that are not known.
-std::vector<QuantizationError> quantization_errors(
-    Quantizer& quantizer, const std::vector<std::vector<Tensor>>& examples);
-
-// The weights, what they take and what they lost, and the errors of outputs, as a table.
-std::string quantization_report(const std::vector<QuantizedWeight>& weights,
-                                const std::vector<QuantizationError>& errors);
+// The same tensors with quantised weights, once.
+std::vector<Tensor> quantize(const std::vector<Tensor>& outputs, QuantizeOptions options = {});
 
 }  // namespace composit::nn

@@ -35,9 +35,9 @@ void bind_nn_quantization(nb::module_& module) {
             nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"))
         .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), located)
         .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), located)
+        .def("errors", &nn::Quantizer::errors, nb::arg("examples"), located)
+        .def("report", &nn::Quantizer::report, nb::arg("errors"))
         .def_prop_ro("weights", &nn::Quantizer::weights);
-    module.def("quantization_errors", &nn::quantization_errors, located);
-    module.def("quantization_report", &nn::quantization_report);
 }
 
 }  // namespace composit::python

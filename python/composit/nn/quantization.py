@@ -29,7 +29,7 @@ class Quantized:
         outputs = [_tensors(self._model(*_arguments(example)))[0] for example in examples]
         for tensors in outputs:
             self._quantizer.observe(tensors)
-        self.errors = _core.nn.quantization_errors(self._quantizer, outputs)
+        self.errors = self._quantizer.errors(outputs)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         tensors, rebuild = _tensors(self._model(*arguments, **options))
@@ -45,7 +45,7 @@ class Quantized:
     @property
     def report(self) -> str:
         """The weights and the errors of the outputs as a table."""
-        return str(_core.nn.quantization_report(self.weights, self.errors))
+        return str(self._quantizer.report(self.errors))
 
 
 def quantize(
