@@ -123,7 +123,13 @@ def test_a_kernel_and_its_derivatives(target, tmp_path):
     assert there.stdout == here.stdout and here.stdout.count(b"\n") == 10
 
 
-@pytest.mark.parametrize("make", [network, training_step])
+def weights_in_few_bits():
+    first, last = drawn(96, 130), drawn(130, 64)
+    model = nn.quantize(lambda x: nn.relu(x @ first) @ last, bits=4, group=2)
+    return composit.compile(model, drawn(3, 96), name="model"), [drawn(3, 96)]
+
+
+@pytest.mark.parametrize("make", [network, training_step, weights_in_few_bits])
 @pytest.mark.parametrize("target", TARGETS)
 def test_programs(target, make, tmp_path):
     expect_same_bits(target, *make(), tmp_path)
