@@ -36,6 +36,7 @@ Tensor causal(int64_t queries, int64_t keys, DType dtype) {
 }  // namespace
 
 Tensor safe_softmax(const Tensor& x, int64_t dim) {
+    if (x.size() == 0) return x;
     const Tensor sees = numpy::max(x, dim, true) > -infinity, zero = rows::zero_of(x);
     return rows::where(sees, nn::softmax(rows::where(sees, x, zero), dim), zero);
 }
@@ -52,7 +53,6 @@ Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& giv
         key = numpy::repeat(key, groups, -3);
         value = numpy::repeat(value, groups, -3);
     }
-    if (length_of(key, -2) == 0) return nn::scaled_dot_product_attention(query, key, value);
     const double root = std::sqrt(static_cast<double>(length_of(query, -1)));
     Tensor mask = o.mask ? additive(o.mask, query.dtype()) : Tensor();
     if (o.is_causal) {

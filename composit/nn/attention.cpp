@@ -42,6 +42,7 @@ Tensor up_to_own(const Tensor& scores, const Tensor& position) {
 
 // softmax over the last axis, whose rows of -inf become zeros.
 Tensor softmax_or_zeros(const Tensor& scores) {
+    if (scores.size() == 0) return scores;  // no keys, or no queries
     const Tensor none = numpy::scalar(scores.dtype(), 0);
     const Tensor maximum = stop_gradient(numpy::max(scores, -1, true));
     const Tensor is_empty = apply("equal", {maximum, refused(scores)});
@@ -80,7 +81,6 @@ Tensor attended(const Tensor& query, const Tensor& key, const Tensor& value,
     const double scale =
         options.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape().back())));
     Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) * scale;
-    if (scores.shape().back() == 0) return numpy::matmul(scores, value);  // no keys: zeros
     const bool may_refuse = options.mask || options.position;
     if (options.is_causal)
         scores = apply("where", {up_to_own(scores, {}), scores, refused(scores)});

@@ -50,6 +50,8 @@ Tensor convolution_norm(const Tensor& x, const ConvolutionNorm& layer, bool chan
 Tensor softmax(const Tensor& x, const Axis& axis) {
     const std::vector<int64_t> axes = axis.of("softmax", x.rank());
     return errors_as("softmax", [&] {
+        // Nothing has no maximum, and its softmax is nothing.
+        if (x.size() == 0) return apply("exp", {x});
         const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axes, true))});
         return powers / numpy::sum(powers, axes, {}, true);
     });
@@ -111,7 +113,6 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const auto head_size = static_cast<double>(query.shape().back());
     return errors_as("scaled_dot_product_attention", [&] {
         Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) / std::sqrt(head_size);
-        if (scores.shape().back() == 0) return numpy::matmul(scores, value);  // no keys: zeros
         if (mask) scores = scores + mask;
         return numpy::matmul(softmax(scores, -1), value);
     });

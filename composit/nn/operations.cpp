@@ -130,6 +130,7 @@ Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
 Tensor log_softmax(const Tensor& x, int64_t axis) {
     axis = numpy::normalize_axis("log_softmax", axis, x.rank());
     return errors_as("log_softmax", [&] {
+        if (x.size() == 0) return floating("log_softmax", x);
         const Shifted parts = shifted(floating("log_softmax", x), axis);
         return apply("subtract", {parts.rest, parts.log_sum});
     });

@@ -46,6 +46,21 @@ def test_layers():
     check(nn.scaled_dot_product_attention(q, q, q), expected, 1e-5)
 
 
+@pytest.mark.parametrize("shape, axis", [((3, 0), -1), ((0, 4), 0), ((0, 4), 1)])
+def test_softmax_of_nothing(shape, axis):
+    x = np.zeros(shape, "float32")
+    for softmax_of in (nn.softmax, nn.log_softmax):
+        found = composit.evaluate(softmax_of(x, axis=axis))
+        assert (found.shape, found.dtype) == (shape, np.float32)
+
+
+@pytest.mark.parametrize("options", [{}, {"mask": np.zeros((2, 0), bool)}, {"is_causal": True}])
+def test_attention_without_keys(options):
+    query, nothing = np.ones((2, 4), "float32"), np.zeros((0, 4), "float32")
+    found = composit.evaluate(nn.scaled_dot_product_attention(query, nothing, nothing, **options))
+    np.testing.assert_array_equal(found, np.zeros((2, 4)))
+
+
 def test_embedding():
     ids = np.array([[0, 3], [1, -1]])
     check(nn.embedding(ids, ROWS), ROWS[ids])

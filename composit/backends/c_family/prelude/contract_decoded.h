@@ -6,17 +6,17 @@
 
 #include "composit/backends/c_family/prelude/contract_ahead.h"
 
-// `width` neighbouring integers of one or two bytes as ints. g++ makes several steps of the loop
+// `W` neighbouring integers of one or two bytes as ints. g++ makes several steps of the loop
 // where the processor has one instruction.
-template <int width, class Narrow>
+template <int W, class Narrow>
 COMPOSIT_INLINE void widen(const Narrow* from, int32_t* to) {
 #if defined(__x86_64__) && !defined(__clang__) && COMPOSIT_VECTOR_BYTES >= 32
     constexpr int lanes = vector_lanes<int32_t>;
-    if constexpr (width % lanes == 0) {
+    if constexpr (W % lanes == 0) {
         typedef char Bytes __attribute__((vector_size(16)));
         typedef short Words __attribute__((vector_size(COMPOSIT_VECTOR_BYTES / 2)));
         constexpr bool is_signed = Narrow(-1) < Narrow(0);
-        for (int i = 0; i < width; i += lanes) {
+        for (int i = 0; i < W; i += lanes) {
             Vector<int32_t> wide{};
             if constexpr (sizeof(Narrow) == 1) {
                 Bytes bytes{};
@@ -44,7 +44,7 @@ COMPOSIT_INLINE void widen(const Narrow* from, int32_t* to) {
         return;
     }
 #endif
-    for (int i = 0; i < width; ++i) to[i] = from[i];
+    for (int i = 0; i < W; ++i) to[i] = from[i];
 }
 
 // Row i of the left operand begins at at[i * row]; its elements lie `step` apart.
@@ -54,10 +54,10 @@ struct DecodedLeft {
 };
 
 // `R` rows times one tile of columns. decode(k, to) writes row k of the tile's right operand.
-template <int R, int width, class Decode>
+template <int R, int W, class Decode>
 COMPOSIT_INLINE void decoded_rows(const DecodedLeft& left, int64_t depth, const Decode& decode,
-                                  float (&out)[R][width]) {
-    constexpr int lanes = vector_lanes<float>, vectors = width / lanes;
+                                  float (&out)[R][W]) {
+    constexpr int lanes = vector_lanes<float>, vectors = W / lanes;
     for (int64_t begin = 0; begin < depth; begin += contract_depth) {
         const int64_t end = begin + contract_depth < depth ? begin + contract_depth : depth;
         Vector<float> sums[R][vectors];
@@ -65,7 +65,7 @@ COMPOSIT_INLINE void decoded_rows(const DecodedLeft& left, int64_t depth, const 
             repeat<vectors>([&](int v) COMPOSIT_STEP { sums[i][v] = Vector<float>{}; });
         });
         for (int64_t k = begin; k < end; ++k) {
-            alignas(64) float right[width];
+            alignas(64) float right[W];
             decode(k, right);
             Vector<float> row[vectors];
             repeat<vectors>([&](int v) COMPOSIT_STEP { row[v] = load(right + v * lanes); });
@@ -88,18 +88,17 @@ COMPOSIT_INLINE void decoded_rows(const DecodedLeft& left, int64_t depth, const 
 
 // `R` rows times one tile, of which the first `count` columns are stored; rows of the output begin
 // `out_row` apart. So many rows at a time as their sums fit the registers.
-template <int R, int width, class Decode>
+template <int R, int W, class Decode>
 COMPOSIT_INLINE void contract_decoded(DecodedLeft left, int64_t depth, const Decode& decode,
                                       float* out, int64_t out_row, int64_t count) {
     constexpr int most = vector_bytes == 64 ? 4 : 1;
     constexpr int some = R < most ? R : most;
-    alignas(64) float made[some][width];
-    decoded_rows<some, width>(left, depth, decode, made);
+    alignas(64) float made[some][W];
+    decoded_rows<some, W>(left, depth, decode, made);
     for (int i = 0; i < some; ++i)
         __builtin_memcpy(out + i * out_row, made[i], static_cast<size_t>(count) * sizeof(float));
     if constexpr (R > some) {
         left.at += some * left.row;
-        contract_decoded<R - some, width>(left, depth, decode, out + some * out_row, out_row,
-                                          count);
+        contract_decoded<R - some, W>(left, depth, decode, out + some * out_row, out_row, count);
     }
 }
