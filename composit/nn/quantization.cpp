@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 
@@ -52,15 +53,22 @@ const Node* constant_behind(const Tensor& tensor) {
     return node;
 }
 
-std::vector<Product> products_of(const std::vector<Tensor>& outputs) {
+std::vector<Product> products_of(const std::vector<Tensor>& outputs,
+                                 const std::vector<Tensor>& arguments) {
     std::vector<Product> found;
+    const auto is_weight = [&](const Tensor& operand) {
+        const Node* const constant = constant_behind(operand);
+        return constant != nullptr && std::ranges::none_of(arguments, [&](const Tensor& given) {
+                   return &given.node() == constant;
+               });
+    };
     for (const Node* node : ir::topological_order(outputs)) {
         if (node->operation().name != "contract") continue;
         const ops::Contraction c = ops::contraction_of(node->attributes());
         if (!c.batch_a.empty() || c.contracted_a.empty()) continue;
         for (const int side : {1, 0}) {
             const Tensor& operand = node->operand(side);
-            if (operand.dtype() != DType::float32 || constant_behind(operand) == nullptr) continue;
+            if (operand.dtype() != DType::float32 || !is_weight(operand)) continue;
             const Axes& contracted = side == 1 ? c.contracted_b : c.contracted_a;
             found.push_back({node, side, contracted, ops::free_axes(operand, {}, contracted)});
             break;
@@ -116,7 +124,9 @@ struct Group {
     // That of the largest element; where errors differ in weight, a smaller one may have less error
     // in all.
     float scale(int most) const {
+        constexpr float least = 0x1p-100F;  // a 16th of it is exact, too
         const float full = largest() / static_cast<float>(most);
+        if (full < least) return 0;
         if (importance == nullptr || full == 0) return full;
         constexpr std::array shares = {1.0F, 0.95F, 0.9F, 0.85F, 0.8F, 0.75F, 0.7F, 0.6F};
         return *std::ranges::min_element(shares, {}, [&](float share) {
@@ -212,11 +222,11 @@ Quantizer::Quantizer(QuantizeOptions options) : options_(options) {
                            ". A positive number of elements is required, or 0 for all.");
 }
 
-void Quantizer::observe(const std::vector<Tensor>& given) {
+void Quantizer::observe(const std::vector<Tensor>& given, const std::vector<Tensor>& arguments) {
     user_check<ValueError>(known_.empty(), "quantize: the weights are quantised already. ",
                            "Observe inputs before the first call.");
     const std::vector<Tensor> outputs = transforms::inline_calls(given);
-    for (const Product& product : products_of(outputs)) {
+    for (const Product& product : products_of(outputs, arguments)) {
         const Node& node = *product.node;
         const Tensor &weight = node.operand(product.weight), &x = node.operand(1 - product.weight);
         const ops::Contraction c = ops::contraction_of(node.attributes());
@@ -240,14 +250,17 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
     const Tensor as_read = as_matrix(operand, contracted, free);
     const Array matrix = execute::evaluate({as_read})[0];
     const uint64_t hash = hash_of(matrix);
-    if (const auto found = known_.find(hash); found != known_.end()) return found->second;
+    const uint64_t key = hash_combine(hash, free.size() == 1 ? 1 : 0);  // may have more columns
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
     QuantizedWeight row;
     row.name = constant_behind(operand)->name();
     row.shape = operand.shape();
     row.depth = matrix.shape()[0], row.columns = matrix.shape()[1];
     row.bytes_before = row.bytes_after = matrix.bytes();
     const int64_t group = options_.group == 0 ? row.depth : options_.group;
-    if (matrix.size() < options_.least_elements)
+    if (matrix.size() == 0)
+        row.kept_because = "it has no elements";
+    else if (matrix.size() < options_.least_elements)
         row.kept_because =
             text("it has ", matrix.size(), " elements, fewer than ", options_.least_elements);
     else if (row.depth % group != 0)
@@ -283,7 +296,7 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
         row.relative_error = squared > 0 ? std::sqrt(errors / squared) : 0;
     }
     weights_.push_back(std::move(row));
-    return known_.emplace(hash, made).first->second;
+    return known_.emplace(key, made).first->second;
 }
 
 // The product with a decoded weight in place of a constant. The decoded one may have more columns.
@@ -311,11 +324,13 @@ Tensor Quantizer::with_decoded(const Node& node, int side, const Axes& contracte
                       std::vector<int64_t>(shape.size(), 1));
 }
 
-std::vector<Tensor> Quantizer::operator()(const std::vector<Tensor>& given) {
+std::vector<Tensor> Quantizer::operator()(const std::vector<Tensor>& given,
+                                          const std::vector<Tensor>& arguments) {
     // What brings a derivative of its own stays, as do the marks of what is derived by.
     const std::vector<Tensor> outputs = transforms::open_for_derivatives(given);
     std::unordered_map<const Node*, Product> products;
-    for (const Product& product : products_of(outputs)) products.emplace(product.node, product);
+    for (const Product& product : products_of(outputs, arguments))
+        products.emplace(product.node, product);
     std::unordered_map<const Node*, Tensor> instead;     // of products
     std::unordered_map<const Node*, Ref<Node>> rebuilt;  // of what comes behind them
     const auto current = [&](const Tensor& tensor) {
@@ -343,19 +358,20 @@ std::vector<Tensor> Quantizer::operator()(const std::vector<Tensor>& given) {
     return result;
 }
 
-std::vector<QuantizationError> Quantizer::errors(const std::vector<std::vector<Tensor>>& examples) {
+std::vector<QuantizationError> Quantizer::errors(const std::vector<Example>& examples) {
     struct Sums {
         double differences = 0, squares = 0;
         int64_t rows = 0, same = 0;
     };
-    const size_t count = examples.empty() ? 0 : examples[0].size();
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const size_t count = examples.empty() ? 0 : examples[0].outputs.size();
     std::vector<QuantizationError> found(count);
     std::vector<Sums> sums(count);
-    for (const std::vector<Tensor>& outputs : examples) {
+    for (const auto& [outputs, arguments] : examples) {
         user_check<ValueError>(outputs.size() == count, "quantize: an example has ", outputs.size(),
                                " outputs, the first one ", count, ". As many are required.");
         std::vector<Tensor> both;
-        for (const std::vector<Tensor>& tensors : {outputs, (*this)(outputs)})
+        for (const std::vector<Tensor>& tensors : {outputs, (*this)(outputs, arguments)})
             for (const Tensor& tensor : tensors)
                 both.push_back(ops::astype(tensor, DType::float64));
         const std::vector<Array> values = known(both, "an output");
@@ -363,10 +379,12 @@ std::vector<QuantizationError> Quantizer::errors(const std::vector<std::vector<T
             const Array &exact = values[i], &close = values[i + count];
             const double *x = exact.data_as<double>(), *y = close.data_as<double>();
             for (int64_t k = 0; k < exact.size(); ++k) {
-                const double difference = std::abs(x[k] - y[k]);
+                const bool is_same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
+                const double apart = is_same ? 0 : std::abs(x[k] - y[k]);
+                const double difference = std::isnan(apart) ? infinite : apart;
                 found[i].largest = std::max(found[i].largest, difference);
                 sums[i].differences += difference * difference;
-                sums[i].squares += x[k] * x[k];
+                if (std::isfinite(x[k])) sums[i].squares += x[k] * x[k];
             }
             const int64_t length = exact.shape().empty() ? 1 : exact.shape().back();
             const auto largest = [&](const double* row) {

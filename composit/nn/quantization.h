@@ -51,19 +51,26 @@ class Quantizer {
     // seen before: scales are then chosen for the least error of the products, not of the weights.
     // The outputs must be known: built from arrays. Before the first call of operator().
     // ValueError after it, and for outputs that are not known.
-    void observe(const std::vector<Tensor>& outputs);
+    void observe(const std::vector<Tensor>& outputs, const std::vector<Tensor>& arguments = {});
 
-    // The same tensors with quantised weights. Only products (`contract`) with a float32 constant,
+    // The same tensors with quantised weights. `arguments`: constants that are inputs of the model,
+    // and no weights. Only products (`contract`) with a float32 constant,
     // or with views of one, are changed. Calls are opened but for those with derivatives of their
     // own; bodies of loops stay as they are. A weight that occurs again, here or in a later call,
     // is quantised once.
     // ValueError, with its name, for a weight with an element that is not finite.
-    std::vector<Tensor> operator()(const std::vector<Tensor>& outputs);
+    std::vector<Tensor> operator()(const std::vector<Tensor>& outputs,
+                                   const std::vector<Tensor>& arguments = {});
 
+    // What a model gives for arguments.
+    struct Example {
+        std::vector<Tensor> outputs, arguments;
+    };
     // For each output: known outputs of a model for several examples, beside those with quantised
-    // weights. ValueError for examples of different numbers of outputs, and for outputs that are
-    // not known.
-    std::vector<QuantizationError> errors(const std::vector<std::vector<Tensor>>& examples);
+    // weights. Equal elements, infinite ones too, have no error; a NaN or an infinity that only one
+    // of both has is an infinite one. ValueError for examples of different numbers of outputs, and
+    // for outputs that are not known.
+    std::vector<QuantizationError> errors(const std::vector<Example>& examples);
 
     // The weights, what they take and what they lost, and the errors of outputs, as a table.
     std::string report(const std::vector<QuantizationError>& errors) const;

@@ -120,7 +120,8 @@ std::optional<DecodedContract> joined(const Contract& contract, const Map& map) 
         result.inputs.push_back(std::move(input));
     }
     if (result.left.buffer == operand || result.output.buffer == operand) return std::nullopt;
-    std::vector<std::pair<Strides*, size_t>> by_rows, by_depth, by_columns;
+    drop_single(result.rows, {{&result.left.strides, 0}, {&result.output.strides, 0}});
+    std::vector<std::pair<Strides*, size_t>> by_depth, by_columns;
     const size_t k = result.depth.size(), n_rows = result.rows.size();
     by_columns.emplace_back(&result.output.strides, n_rows);
     by_depth.emplace_back(&result.left.strides, n_rows);
@@ -180,12 +181,17 @@ bool make_tiles(DecodedContract& c, int64_t width) {
     return true;
 }
 
-// The same index of the left operand from one number that counts along the depth.
-bool has_one_step(const DecodedContract& c) {
-    const size_t rows = c.rows.size();
-    for (size_t d = c.depth.size(); d-- > 1;)
-        if (c.left.strides[rows + d - 1] != c.left.strides[rows + d] * c.depth[d]) return false;
+// Whether some loops of an access, from number `first` on, go through it as one loop does.
+bool is_one_loop(const Access& access, size_t first, const Extents& extents) {
+    for (size_t d = extents.size(); d-- > 1;)
+        if (access.strides[first + d - 1] != access.strides[first + d] * extents[d]) return false;
     return true;
+}
+
+// Rows, and what is summed, are counted by one number each.
+bool has_one_step(const DecodedContract& c) {
+    return is_one_loop(c.left, c.rows.size(), c.depth) && is_one_loop(c.left, 0, c.rows) &&
+           is_one_loop(c.output, 0, c.rows);
 }
 
 bool is_readable(ir::DType dtype) {

@@ -33,9 +33,19 @@ void bind_nn_quantization(nb::module_& module) {
                 new (self) nn::Quantizer({bits, group, least_elements});
             },
             nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"))
-        .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), located)
-        .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), located)
-        .def("errors", &nn::Quantizer::errors, nb::arg("examples"), located)
+        .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), nb::arg("arguments"), located)
+        .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), nb::arg("arguments"),
+             located)
+        .def(
+            "errors",
+            [](nn::Quantizer& self,
+               const std::vector<std::pair<std::vector<Tensor>, std::vector<Tensor>>>& given) {
+                std::vector<nn::Quantizer::Example> examples;
+                for (const auto& [outputs, arguments] : given)
+                    examples.push_back({outputs, arguments});
+                return self.errors(examples);
+            },
+            nb::arg("examples"), "Of pairs of outputs and arguments.", located)
         .def("report", &nn::Quantizer::report, nb::arg("errors"))
         .def_prop_ro("weights", &nn::Quantizer::weights);
 }

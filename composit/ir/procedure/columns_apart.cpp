@@ -107,6 +107,8 @@ class ColumnsApart {
                !is_integer_constant(array.shape[1], 1) &&
                is_variable(statement.index[0], range.counter) &&
                statement.index[1].op() == Op::constant && statement.index[1].value() >= 0 &&
+               (array.shape[1].op() != Op::constant ||
+                statement.index[1].value() < array.shape[1].value()) &&
                scalar::structurally_equal({array.shape[0]}, {range.high});
     }
 
@@ -115,8 +117,10 @@ class ColumnsApart {
         const int row = p_.add_variable("row", DType::int64);
         const Expr here = p_.variable(static_cast<size_t>(row));
         Block body;
+        int64_t last = 0;
         for (auto& [column, made] : columns_) {
             if (column.first != array) continue;
+            last = std::max(last, column.second);
             made = p_.add_array(known.name + "_column",
                                 {.name = "", .dtype = known.dtype, .shape = {known.shape[0]}});
             const int value = p_.add_variable(known.name + "_value", known.dtype);
@@ -125,9 +129,15 @@ class ColumnsApart {
             body.push_back(Statement::write(Kind::store, made, {here},
                                             p_.variable(static_cast<size_t>(value)), line));
         }
-        out.push_back(Statement::loop({Statement::assign(row, integer(0), line)},
-                                      here < known.shape[0], std::move(body),
-                                      {Statement::assign(row, here + integer(1), line)}, line));
+        Statement loop = Statement::loop({Statement::assign(row, integer(0), line)},
+                                         here < known.shape[0], std::move(body),
+                                         {Statement::assign(row, here + integer(1), line)}, line);
+        // The assertion that there is such a column stands where it is read, perhaps never.
+        if (known.shape[1].op() == Op::constant)
+            out.push_back(std::move(loop));
+        else
+            out.push_back(
+                Statement::branch(integer(last) < known.shape[1], {std::move(loop)}, {}, line));
     }
 
     Procedure p_;

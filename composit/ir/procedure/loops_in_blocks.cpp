@@ -267,7 +267,11 @@ class LoopsInBlocks {
         if (holds.op() == Op::bit_or || holds.op() == Op::bit_and) {
             const Expr a = at_one_end(holds.operand(0), least, largest);
             const Expr b = at_one_end(holds.operand(1), least, largest);
-            return a && b ? Expr::make(holds.op(), {a, b}) : Expr();
+            // Either may hold at its own end alone: of two that move, which one does is not known.
+            const bool moves_once = !reads_any({holds.operand(0)}, assigned_) ||
+                                    !reads_any({holds.operand(1)}, assigned_);
+            const bool is_known = holds.op() == Op::bit_and || moves_once;
+            return a && b && is_known ? Expr::make(holds.op(), {a, b}) : Expr();
         }
         const bool is_below = holds.op() == Op::less || holds.op() == Op::less_equal;
         const bool is_above = holds.op() == Op::greater || holds.op() == Op::greater_equal;

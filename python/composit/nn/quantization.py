@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 import composit._core as _core
 from composit._core import LazyTensor, value_error
 from composit.evaluation import as_tensor, check_function
@@ -26,14 +28,22 @@ class Quantized:
         functools.update_wrapper(self, model, updated=())
 
     def _calibrate(self, examples: list[tuple[Any, ...]]) -> None:
-        outputs = [_tensors(self._model(*_arguments(example)))[0] for example in examples]
-        for tensors in outputs:
-            self._quantizer.observe(tensors)
+        outputs = [self._outputs(_arguments(example), {})[:2] for example in examples]
+        for tensors, inputs in outputs:
+            self._quantizer.observe(tensors, inputs)
         self.errors = self._quantizer.errors(outputs)
 
+    def _outputs(self, arguments: Any, options: Any) -> tuple[list[Any], list[Any], Any]:
+        """The model's outputs, its inputs as tensors, and how outputs become what it returns."""
+        leaves, rebuild = flatten((arguments, options))
+        given = list(map(_as_input, leaves))
+        arguments, options = rebuild(given)
+        tensors, restore = _tensors(self._model(*arguments, **options))
+        return tensors, [leaf for leaf in given if isinstance(leaf, LazyTensor)], restore
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        tensors, rebuild = _tensors(self._model(*arguments, **options))
-        return rebuild(self._quantizer(tensors))
+        tensors, inputs, restore = self._outputs(arguments, options)
+        return restore(self._quantizer(tensors, inputs))
 
     @property
     def weights(self) -> list[Any]:
@@ -85,6 +95,10 @@ def _arguments(example: Any) -> tuple[Any, ...]:
             "arguments is required."
         )
     return example
+
+
+def _as_input(leaf: Any) -> Any:
+    return as_tensor(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def _tensors(value: Any) -> tuple[list[LazyTensor], Callable[[Any], Any]]:
