@@ -52,8 +52,8 @@ def _called(model: Any, given: list[Any], free: list[int], *values: Any) -> Any:
 
 def _in_carrier(value: Any) -> Any:
     """Types that composit has no dtype for are held in wider ones."""
-    if isinstance(value, np.ndarray) and value.dtype.name in composit.onnx.model._carriers:
-        return value.astype(composit.onnx.model._carriers[value.dtype.name])
+    if isinstance(value, np.ndarray) and value.dtype.name in onnx_backend.CARRIERS:
+        return value.astype(onnx_backend.CARRIERS[value.dtype.name])
     return value
 
 
