@@ -241,3 +241,48 @@ def test_random_loops_have_the_bits_of_the_interpreter(seed):
                 np.testing.assert_allclose(found, function(*given), 1e-9, 1e-9, err_msg=text)
             for one, same in zip(kernel.vjp(*given, dy), slow(*given, dy)):
                 np.testing.assert_array_equal(one, same, text)
+
+
+def far_column(x: "Tensor[float, n, m]", y: "Tensor[float, q]") -> float:
+    total = 0.0
+    for i in range(len(y)):
+        for j in range(len(x)):
+            total += math.exp(-x[j, 500000000] * y[i])
+    return total
+
+
+def far_column_if_there(x: "Tensor[float, n, m]", y: "Tensor[float, q]") -> float:
+    total = 0.0
+    for i in range(len(y)):
+        for j in range(len(x)):
+            if x.shape[1] > 500000000:
+                total += math.exp(-x[j, 500000000] * y[i])
+    return total
+
+
+def test_columns_that_are_not_there():
+    """They are copied apart only where they are."""
+    x, y = np.ones((1000, 2)), np.ones(3)
+    with pytest.raises(IndexError):
+        knossos.register(far_column)(x, y)
+    assert knossos.register(far_column)(x, np.ones(0)) == 0
+    assert knossos.register(far_column_if_there)(x, y) == 0
+
+
+def asserted(x: "Tensor[float, n, d]", y: "Tensor[float, n]", a: int, b: int) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        assert i < a or i >= b
+        s = 0.0
+        for k in range(x.shape[1]):
+            s += x[i, k] * x[i, k]
+        total += y[i] * math.exp(-math.sqrt(s + 0.1))
+    return total
+
+
+def test_an_assertion_that_holds_in_each_iteration():
+    """Each for its own reason: no end of a block stands for both."""
+    x, y = np.random.default_rng(0).standard_normal((200, 5)), np.ones(200)
+    assert knossos.register(asserted)(x, y, 10, 10) == asserted(x, y, 10, 10)
+    with pytest.raises(AssertionError):
+        knossos.register(asserted)(x, y, 10, 12)

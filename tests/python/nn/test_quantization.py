@@ -141,6 +141,54 @@ def test_a_weight_is_stored_once():
     assert len(quantized.weights) == 1
 
 
+LEFT, RIGHT, SQUARE = drawn(96, 128), drawn(128, 96), drawn(64, 65)
+
+
+def two_shapes(x):
+    """One matrix with columns of one axis, and of two."""
+    w = cnp.asarray(SQUARE)
+    return x @ w, cnp.einsum("bk,kij->bij", x, cnp.reshape(w, (64, 5, 13)))
+
+
+ODD = {
+    "weight on the left": (lambda x: cnp.asarray(LEFT) @ x, drawn(128, 3)),
+    "large input": (lambda x: cnp.asarray(LEFT) @ x, drawn(128, 200)),
+    "rows of two loops": (lambda x: x[:, :2] @ cnp.asarray(RIGHT), drawn(2, 4, 128)),
+    "transposed rows": (lambda x: cnp.transpose(x, (1, 0, 2)) @ RIGHT, drawn(2, 3, 128)),
+    "one matrix, two shapes": (two_shapes, drawn(2, 64)),
+    "NumPy's weight": (lambda x: x @ RIGHT, drawn(2, 128)),
+}
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("name", ODD)
+def test_inputs_are_no_weights(name, bits):
+    model, x = ODD[name]
+    quantized = nn.quantize(model, bits=bits, calibration=[(x,)])
+    assert not quantized.weights[0].kept_because
+    assert quantized.weights and all(error.relative > 0 for error in quantized.errors)
+    eager = quantized(x)
+    compiled = composit.compile(quantized)(x)
+    for a, b in zip(*(y if isinstance(y, tuple) else (y,) for y in (eager, compiled)), strict=True):
+        np.testing.assert_array_equal(bits_of(composit.evaluate(a)), bits_of(b))
+
+
+def test_errors_of_infinite_outputs():
+    mask = np.where(np.arange(96) % 7, 0, -np.inf).astype(F)
+    quantized = nn.quantize(lambda x: x @ RIGHT + mask, bits=4, calibration=[(drawn(8, 128),)])
+    (errors,) = quantized.errors
+    assert 0.01 < errors.relative < 0.3 and 0 < errors.largest < np.inf
+
+
+def test_a_weight_without_elements():
+    nothing = np.zeros((0, 5), F)
+    quantized = nn.quantize(lambda x: x @ nothing, least_elements=0)
+    np.testing.assert_array_equal(
+        composit.evaluate(quantized(np.zeros((2, 0), F))), np.zeros((2, 5))
+    )
+    assert quantized.weights[0].kept_because == "it has no elements"
+
+
 def test_gradients_go_through_the_stored_weights():
     quantized = nn.quantize(MODELS["turned"], bits=8)
     x = drawn(2, 128)
