@@ -42,8 +42,8 @@ FAULTS = {
     "gradients of others": (ours.Tensor, "grad", lambda was: property(
         lambda x: None if was.__get__(x) is None else was.__get__(x) * 1.5, was.__set__)),
     # Writes through .data do not reach what was saved.
-    "saved values stay": (ours.Tensor, "data", lambda was: property(lambda x: was.__get__(x).clone(),
-                                                                    was.__set__)),
+    "saved values stay": (ours.Tensor, "data", lambda was: property(
+        lambda x: was.__get__(x).clone(), was.__set__)),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
     "all is known": (writing, "lie_in", lambda was: lambda x, *of: _of_its_own(was, x, *of)),
     "values with gradients": (writing, "written_in_place", _with_gradients),
