@@ -76,11 +76,13 @@ Flows flows_into(nb::handle tensors, nb::handle gradients) {
         given = listed_tensors(gradients);
     else
         for (size_t i = 0; i < nb::len(outputs); ++i) given.append(nb::none());
+    user_check<RuntimeError>(nb::len(outputs) <= nb::len(given), "got ", nb::len(outputs),
+                             " tensors and ", nb::len(given), " gradients");
     for (size_t i = 0; i < nb::len(outputs); ++i)
         user_check<RuntimeError>(is_recorded(torch_tensor(outputs[i])), "element ", i,
                                  " of tensors does not require grad and does not have a grad_fn");
     std::vector<Tensor> incoming;
-    for (size_t i = 0; i < std::min(nb::len(outputs), nb::len(given)); ++i) {
+    for (size_t i = 0; i < nb::len(outputs); ++i) {
         const nb::object flow = flow_into(outputs[i], given[i]);
         incoming.push_back(content_of<LazyTensor>(flow).tensor());
     }

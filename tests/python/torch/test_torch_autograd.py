@@ -306,3 +306,19 @@ def test_a_buffer_that_no_loss_reads_does_not_grow(write):
         optimizer.step()
         counts.append(len(memory.lazy_tensor.graph))
     assert counts == [1] * 12
+
+
+FEWER_GRADIENTS = {
+    "backward": (lambda t, y, one: t.autograd.backward([y, y], [one]), 2, 1),
+    "backward, none": (lambda t, y, one: y.backward(()), 1, 0),
+    "grad": (lambda t, y, one: t.autograd.grad((y, y), y, (one,)), 2, 1),
+}
+
+
+@pytest.mark.parametrize("name", FEWER_GRADIENTS)
+def test_fewer_gradients_than_tensors(name):
+    call, tensors, gradients = FEWER_GRADIENTS[name]
+    for t in (peer, torch):
+        y = t.ones(3, requires_grad=True).sum()
+        with pytest.raises(RuntimeError, match=f"got {tensors} tensors and {gradients} gradients"):
+            call(t, y, t.tensor(1.0))
