@@ -287,9 +287,9 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
         double errors = 0, squared = 0;
         for (int64_t i = 0; i < matrix.size(); ++i) {
             const int64_t k = i / row.columns, n = i % row.columns;
-            const double scale = codes.scales[static_cast<size_t>(k / group * row.columns + n)];
-            const double error =
-                std::abs(double(codes.whole[static_cast<size_t>(i)]) * scale - double(elements[i]));
+            const float scale = codes.scales[static_cast<size_t>(k / group * row.columns + n)];
+            const float decoded = float(codes.whole[static_cast<size_t>(i)]) * scale;
+            const double error = std::abs(double(decoded) - double(elements[i]));
             row.largest_error = std::max(row.largest_error, error);
             errors += error * error, squared += double(elements[i]) * double(elements[i]);
         }
