@@ -1,5 +1,6 @@
 // A Map that makes a product's right operand of narrower constants, and that product, as one
 // DecodedContract over packed constants.
+#include "composit/ir/kernel/fields.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
 #include "composit/transforms/transforms.h"
@@ -352,29 +353,18 @@ class Decoder {
         pack.from.strides = from_across;
         pack.from.strides.insert(pack.from.strides.end(), from_depth.begin(), from_depth.end());
         pack.panel_width = width;
-        const Kernel plain{"", "", {}, pack};
-        const auto key = std::pair(ir::kernel::structural_hash(plain), input.buffer);
+        const uint64_t hash = ir::kernel::structural_hash({"", "", {}, pack});
+        const auto key = std::pair(hash, input.buffer);
         const auto [found, is_new] =
             copies_.emplace(key, static_cast<int>(program_.buffers.size()));
         result.buffer = found->second;
         if (is_new) {
-            const Buffer& of = buffer(input);
-            const int64_t depth = ir::element_count(pack.depth);
-            pack.to = {found->second, input.dtype, 0, {depth, 1}};
-            Kernel kernel{"pack_tiles_of_" + of.name, "pack tiles of " + of.name, {}, pack};
-            const int64_t across = ir::kernel::accesses_written(kernel)[0].extents[0];
-            Buffer to;
-            to.name = "tiles_of_" + of.name;
-            if (const int number = ++names_[of.name]; number > 1) {
-                kernel.name += "_" + std::to_string(number);
-                to.name += "_" + std::to_string(number);
-            }
-            to.kind = BufferKind::packed;
-            to.dtype = input.dtype;
-            to.shape = {across, depth};
-            to.bytes = across * depth * ir::size_of(to.dtype);
-            program_.buffers.push_back(std::move(to));
-            packs_.push_back(std::move(kernel));
+            const std::string of = buffer(input).name;
+            const int number = ++names_[of];
+            const std::string name = number > 1 ? of + "_" + std::to_string(number) : of;
+            pack.to = {found->second, input.dtype, 0, {ir::element_count(pack.depth), 1}};
+            program_.buffers.push_back(ir::kernel::buffer_of_copy(pack, "tiles_of_" + name));
+            packs_.push_back({"pack_tiles_of_" + name, "pack tiles of " + of, {}, pack});
         }
         return result;
     }

@@ -1,5 +1,6 @@
 // Constant operands of products, packed when the program is made ready and not at every run; and
 // operands that stay the same in a loop, packed before it and not in every iteration.
+#include "composit/ir/kernel/fields.h"
 #include "composit/ir/operation.h"
 #include "composit/transforms/transforms.h"
 
@@ -153,23 +154,15 @@ class Packer {
         std::vector<Kernel>& packs =
             pack.is_of_constant ? packs_ : around_[*unchanging_in(access)].packs;
         const int where = pack.is_of_constant ? 0 : around_[*unchanging_in(access)].number;
-        Kernel kernel{"", "", {}, pack};
-        const auto key = std::tuple(ir::kernel::structural_hash(kernel), pack.from.buffer, where);
+        const uint64_t hash = ir::kernel::structural_hash({"", "", {}, pack});
+        const auto key = std::tuple(hash, pack.from.buffer, where);
         auto [found, is_new] = made_.emplace(key, static_cast<int>(program_.buffers.size()));
         if (is_new) {
-            const Buffer from = program_.buffers[static_cast<size_t>(pack.from.buffer)];
-            const int64_t depth = ir::element_count(pack.depth);
-            pack.to = {found->second, pack.from.dtype, 0, {depth, 1}};
-            kernel.body = pack;
-            const int64_t across = ir::kernel::accesses_written(kernel)[0].extents[0];
-            Buffer to;
-            to.name = numbered("packed_" + from.name);
-            to.kind = pack.is_of_constant ? BufferKind::packed : BufferKind::temporary;
-            to.dtype = from.dtype;
-            to.shape = {across, depth};
-            to.bytes = across * depth * ir::size_of(to.dtype);
-            program_.buffers.push_back(std::move(to));
-            packs.push_back({numbered("pack_" + from.name), "pack " + from.name, {}, pack});
+            const std::string name = program_.buffers[static_cast<size_t>(pack.from.buffer)].name;
+            pack.to = {found->second, pack.from.dtype, 0, {ir::element_count(pack.depth), 1}};
+            program_.buffers.push_back(
+                ir::kernel::buffer_of_copy(pack, numbered("packed_" + name)));
+            packs.push_back({numbered("pack_" + name), "pack " + name, {}, pack});
         }
         access.buffer = found->second;
         access.offset = 0;

@@ -136,6 +136,17 @@ inline Extents panels_of(const Pack& pack) {
             element_count(pack.depth)};
 }
 
+// The buffer that it writes: of a constant, memory that belongs to the constant.
+inline Buffer buffer_of_copy(const Pack& pack, std::string name) {
+    Buffer to;
+    to.name = std::move(name);
+    to.kind = pack.is_of_constant ? BufferKind::packed : BufferKind::temporary;
+    to.dtype = pack.from.dtype;
+    to.shape = panels_of(pack);
+    to.bytes = element_count(to.shape) * size_of(to.dtype);
+    return to;
+}
+
 template <Is<Pack> K, class V>
 void describe(K& k, V&& v) {
     v.loops("across", k.across, LoopRole::fixed);

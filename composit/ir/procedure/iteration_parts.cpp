@@ -41,24 +41,11 @@ class PartsNamed {
 
   private:
     void name_within(Statement& statement) {
-        const Expr whole = statement.values[0];
-        const std::set<const scalar::ExprNode*> chosen = chosen_from(whole);
-        std::map<const scalar::ExprNode*, Expr> made;
-        for (const Expr& expr : scalar::topological_order({whole})) {
-            std::vector<Expr> operands;
-            bool is_changed = false;
-            for (const Expr& operand : expr.operands()) {
-                operands.push_back(made.at(operand.id()));
-                is_changed |= !(operands.back() == operand);
-            }
-            Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
-            const bool is_last = expr == whole && statement.kind == Kind::assign;
-            const bool is_part = is_float_quotient(expr) || is_named_call(expr);
-            if (is_part && !is_last && !chosen.contains(expr.id()))
-                value = name_for(value, statement.line);
-            made[expr.id()] = value;
-        }
-        statement.values[0] = made.at(whole.id());
+        statement.values[0] =
+            with_named_parts(statement, [&](const Expr& part, const Expr& computed) {
+                const bool is_named = is_float_quotient(part) || is_named_call(part);
+                return is_named ? name_for(computed, statement.line) : Expr();
+            });
     }
 
     Expr name_for(const Expr& value, const SourceLine& line) {

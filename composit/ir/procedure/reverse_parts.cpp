@@ -48,6 +48,26 @@ std::set<const scalar::ExprNode*> chosen_from(const Expr& value) {
     return found;
 }
 
+Expr with_named_parts(const Statement& statement, const NameForPart& name_for) {
+    const Expr& whole = statement.values[0];
+    const std::set<const scalar::ExprNode*> chosen = chosen_from(whole);
+    std::map<const scalar::ExprNode*, Expr> made;
+    for (const Expr& part : scalar::topological_order({whole})) {
+        std::vector<Expr> operands;
+        bool is_changed = false;
+        for (const Expr& operand : part.operands()) {
+            operands.push_back(made.at(operand.id()));
+            is_changed |= !(operands.back() == operand);
+        }
+        Expr computed = is_changed ? part.with_operands(std::move(operands)) : part;
+        const bool is_assigned = part == whole && statement.kind == Kind::assign;
+        const Expr name =
+            is_assigned || chosen.contains(part.id()) ? Expr() : name_for(part, computed);
+        made[part.id()] = name ? name : computed;
+    }
+    return made.at(whole.id());
+}
+
 namespace {
 
 std::string name_of(const Expr& expr) {
@@ -69,29 +89,15 @@ std::map<const scalar::ExprNode*, std::string> shared_operands(const Expr& value
 }
 
 void name_calls(Statement& statement, Block& out, Procedure& procedure) {
-    std::map<const scalar::ExprNode*, Expr> made;
-    const std::set<const scalar::ExprNode*> chosen = chosen_from(statement.values[0]);
     const auto shared = shared_operands(statement.values[0]);
-    for (const Expr& expr : scalar::topological_order({statement.values[0]})) {
-        std::vector<Expr> operands;
-        bool is_changed = false;
-        for (const Expr& operand : expr.operands()) {
-            operands.push_back(made.at(operand.id()));
-            is_changed |= !(operands.back() == operand);
-        }
-        Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
-        const bool is_last = expr == statement.values[0] && statement.kind == Kind::assign;
-        const auto operand = shared.find(expr.id());
-        const bool is_named = is_named_call(expr) || operand != shared.end();
-        if (is_named && !is_last && !chosen.contains(expr.id())) {
-            const std::string wanted = operand != shared.end() ? operand->second : name_of(expr);
-            const int name = procedure.add_variable(wanted, expr.dtype());
-            out.push_back(Statement::assign(name, value, statement.line));
-            value = procedure.variable(static_cast<size_t>(name));
-        }
-        made[expr.id()] = value;
-    }
-    statement.values[0] = made.at(statement.values[0].id());
+    statement.values[0] = with_named_parts(statement, [&](const Expr& part, const Expr& computed) {
+        const auto operand = shared.find(part.id());
+        if (!is_named_call(part) && operand == shared.end()) return Expr();
+        const std::string wanted = operand != shared.end() ? operand->second : name_of(part);
+        const int name = procedure.add_variable(wanted, part.dtype());
+        out.push_back(Statement::assign(name, computed, statement.line));
+        return procedure.variable(static_cast<size_t>(name));
+    });
 }
 
 }  // namespace

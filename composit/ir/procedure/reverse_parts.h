@@ -4,6 +4,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -15,6 +16,14 @@ bool is_named_call(const Expr& expr);
 
 // The parts of a value that a choice in it may leave out.
 std::set<const scalar::ExprNode*> chosen_from(const Expr& value);
+
+// The variable that takes the place of a part of a value, if it is to have one: `computed` is the
+// part with variables in place of its own parts.
+using NameForPart = std::function<Expr(const Expr& part, const Expr& computed)>;
+
+// The first value of a statement with variables in place of parts. `name_for` is asked operands
+// before users; not for those that a choice may leave out, nor for what an assignment assigns.
+Expr with_named_parts(const Statement& statement, const NameForPart& name_for);
 
 // The values of functions get variables, which are added to `procedure`: derivatives are made of
 // them. Not those that a choice may leave out.
