@@ -33,6 +33,14 @@ std::vector<size_t> greatest_first(const std::vector<double>& numbers, size_t co
     return order;
 }
 
+// As NumPy's argmax: the first NaN, if there is one, else the first of the greatest.
+int64_t greatest(const std::vector<double>& numbers) {
+    auto found =
+        std::find_if(numbers.begin(), numbers.end(), [](double each) { return std::isnan(each); });
+    if (found == numbers.end()) found = std::max_element(numbers.begin(), numbers.end());
+    return found - numbers.begin();
+}
+
 // Divides the numbers by their sum.
 void divide_by_sum(std::vector<double>& likely) {
     const double sum = std::accumulate(likely.begin(), likely.end(), 0.0);
@@ -58,8 +66,7 @@ int64_t choose_token(const ir::Array& logits, const std::function<double()>& dra
     user_check(logits.shape().size() == 1 && logits.size() > 0, "choose: logits have shape ",
                logits.shape(), ". (tokens,) is required.");
     const std::vector<double> numbers = logits_as_numbers(logits);
-    if (how.temperature == 0 || how.top_k == 1)
-        return std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
+    if (how.temperature == 0 || how.top_k == 1) return greatest(numbers);
     const auto most = static_cast<size_t>(how.top_k.value_or(logits.size()));
     const std::vector<size_t> order = greatest_first(numbers, most);
     std::vector<double> likely;
@@ -73,7 +80,10 @@ int64_t choose_token(const ir::Array& logits, const std::function<double()>& dra
         divide_by_sum(likely);
     }
     const std::vector<double> sums = sums_so_far(likely);
-    const auto place = std::upper_bound(sums.begin(), sums.end(), draw()) - sums.begin();
+    const double drawn = draw();
+    // Infinite logits have no likelihoods: the greatest is chosen.
+    if (std::isnan(sums.back())) return static_cast<int64_t>(order[0]);
+    const auto place = std::upper_bound(sums.begin(), sums.end(), drawn) - sums.begin();
     return static_cast<int64_t>(order[std::min(static_cast<size_t>(place), likely.size() - 1)]);
 }
 

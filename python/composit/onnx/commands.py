@@ -246,4 +246,4 @@ def _check(arguments: argparse.Namespace) -> int:
     ]
     progress()
     print(f"composit {times[0]:.3f} ms, {peer} {times[1]:.3f} ms")
-    return int(worst > arguments.tolerance)
+    return int(not worst <= arguments.tolerance)  # nothing is within NaN

@@ -65,6 +65,17 @@ def test_texts_longer_than_the_cache(decoder):
     )
 
 
+@pytest.mark.parametrize("top_p", [None, 0.5])
+def test_logits_without_likelihoods(top_p):
+    """The greatest, as NumPy orders them."""
+    random = np.random.default_rng(3)
+    for logits in ([1, np.inf], [np.inf, 1, 2], [-np.inf, -np.inf], [np.nan, np.nan]):
+        expected = int(np.argmax(np.array(logits)))
+        assert choose(np.array(logits), random, top_p=top_p) == expected
+        assert choose(np.array(logits), random, temperature=0) == expected
+    assert choose(np.array([1, np.nan, 2]), random, temperature=0) == 1
+
+
 @given(st.integers(0, 2**32), st.floats(0.2, 3), st.integers(1, 9), st.floats(0.05, 1))
 def test_draws_are_as_likely_as_asked_for(seed, temperature, top_k, top_p):
     random = np.random.default_rng(seed)

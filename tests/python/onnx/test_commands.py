@@ -104,6 +104,7 @@ def test_check(model, capsys):
     assert first.startswith("scores: largest difference ") and first.endswith("largest value 1")
     assert last.startswith("composit ") and ", ONNX Runtime " in last
     assert commands.main(["check", model, "--runs", "1", "--tolerance", "-1"]) == 1
+    assert commands.main(["check", model, "--runs", "1", "--tolerance", "nan"]) == 1
 
 
 def test_export_of_stablehlo(model, tmp_path, capsys):
