@@ -204,6 +204,14 @@ Tensor of_four_bits(const Codes& codes, int64_t depth, int64_t columns, int64_t 
     return ops::reshape(number * scale, {depth, tiles * tile});
 }
 
+// The least number that is infinite when it is rounded: half a step above the largest.
+float first_infinite(DType half) { return half == DType::float16 ? 65520.0F : 0x1.ffp127F; }
+
+// (depth, columns) of numbers of `half`, each the nearest to the weight's.
+Tensor of_half(const Tensor& matrix, DType half, const std::string& name) {
+    return floats(ir::constant(execute::evaluate({ops::astype(matrix, half)})[0], name));
+}
+
 // Known tensors as arrays; what they are for, in an error.
 std::vector<Array> known(const std::vector<Tensor>& tensors, std::string_view what) {
     for (const Tensor& tensor : tensors)
@@ -220,6 +228,11 @@ Quantizer::Quantizer(QuantizeOptions options) : options_(options) {
                            options.bits, ". 8 or 4 is required.");
     user_check<ValueError>(options.group >= 0, "quantize: group is ", options.group,
                            ". A positive number of elements is required, or 0 for all.");
+    if (!options.dtype) return;
+    user_check<ValueError>(ir::is_half(*options.dtype), "quantize: dtype is ", *options.dtype,
+                           ". float16 or bfloat16 is required; bits are for integers.");
+    user_check<ValueError>(options.group == 0, "quantize: weights of ", *options.dtype,
+                           " have no scales, but group is ", options.group, ". 0 is required.");
 }
 
 void Quantizer::observe(const std::vector<Tensor>& given, const std::vector<Tensor>& arguments) {
@@ -265,7 +278,7 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
             text("it has ", matrix.size(), " elements, fewer than ", options_.least_elements);
     else if (row.depth % group != 0)
         row.kept_because = text("its depth ", row.depth, " is no multiple of the group of ", group);
-    else if (options_.bits == 4 && free.size() != 1 && row.columns % tile != 0)
+    else if (!options_.dtype && options_.bits == 4 && free.size() != 1 && row.columns % tile != 0)
         row.kept_because =
             text("its ", row.columns, " columns are several axes and no multiple of ", tile);
     Stored made{weights_.size(), {}};
@@ -275,21 +288,39 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
             user_check<ValueError>(std::isfinite(elements[i]), "quantize: the weight '", row.name,
                                    "' has the element ", elements[i],
                                    ". Finite elements are required.");
-        const int most = options_.bits == 8 ? 127 : 7;
-        const auto squares = squares_.find(hash);
-        const Codes codes = codes_of(elements, row.depth, row.columns, group, most,
-                                     squares == squares_.end() ? nullptr : &squares->second);
-        made.values = options_.bits == 8
-                          ? of_eight_bits(codes, row.depth, row.columns, group, row.name)
-                          : of_four_bits(codes, row.depth, row.columns, group, row.name);
-        row.bytes_after = matrix.size() * options_.bits / 8 +
-                          static_cast<int64_t>(codes.scales.size() * sizeof(float));
+        std::vector<float> decoded(static_cast<size_t>(matrix.size()));
+        if (options_.dtype) {
+            for (int64_t i = 0; i < matrix.size(); ++i)
+                user_check<ValueError>(std::abs(elements[i]) < first_infinite(*options_.dtype),
+                                       "quantize: the weight '", row.name, "' has the element ",
+                                       elements[i], ", which ", *options_.dtype,
+                                       " has no finite number for. A smaller one, bfloat16 or "
+                                       "bits is required.");
+            made.values = of_half(ir::constant(matrix), *options_.dtype, row.name);
+            const Array numbers = execute::evaluate({made.values})[0];
+            std::copy_n(numbers.data_as<float>(), decoded.size(), decoded.begin());
+            row.bytes_after = matrix.size() * ir::size_of(*options_.dtype);
+        } else {
+            const int most = options_.bits == 8 ? 127 : 7;
+            const auto squares = squares_.find(hash);
+            const Codes codes = codes_of(elements, row.depth, row.columns, group, most,
+                                         squares == squares_.end() ? nullptr : &squares->second);
+            made.values = options_.bits == 8
+                              ? of_eight_bits(codes, row.depth, row.columns, group, row.name)
+                              : of_four_bits(codes, row.depth, row.columns, group, row.name);
+            row.bytes_after = matrix.size() * options_.bits / 8 +
+                              static_cast<int64_t>(codes.scales.size() * sizeof(float));
+            for (int64_t i = 0; i < matrix.size(); ++i) {
+                const int64_t k = i / row.columns, n = i % row.columns;
+                decoded[static_cast<size_t>(i)] =
+                    float(codes.whole[static_cast<size_t>(i)]) *
+                    codes.scales[static_cast<size_t>(k / group * row.columns + n)];
+            }
+        }
         double errors = 0, squared = 0;
         for (int64_t i = 0; i < matrix.size(); ++i) {
-            const int64_t k = i / row.columns, n = i % row.columns;
-            const float scale = codes.scales[static_cast<size_t>(k / group * row.columns + n)];
-            const float decoded = float(codes.whole[static_cast<size_t>(i)]) * scale;
-            const double error = std::abs(double(decoded) - double(elements[i]));
+            const double error =
+                std::abs(double(decoded[static_cast<size_t>(i)]) - double(elements[i]));
             row.largest_error = std::max(row.largest_error, error);
             errors += error * error, squared += double(elements[i]) * double(elements[i]);
         }

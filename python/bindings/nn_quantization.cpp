@@ -29,10 +29,11 @@ void bind_nn_quantization(nb::module_& module) {
     nb::class_<nn::Quantizer>(module, "Quantizer")
         .def(
             "__init__",
-            [](nn::Quantizer* self, int64_t bits, int64_t group, int64_t least_elements) {
-                new (self) nn::Quantizer({bits, group, least_elements});
+            [](nn::Quantizer* self, int64_t bits, int64_t group, int64_t least_elements,
+               std::optional<ir::DType> dtype) {
+                new (self) nn::Quantizer({bits, group, least_elements, dtype});
             },
-            nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"))
+            nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"), nb::arg("dtype").none())
         .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), nb::arg("arguments"), located)
         .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), nb::arg("arguments"),
              located)

@@ -5,6 +5,7 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace composit::c_family {
 namespace {
@@ -36,6 +37,43 @@ bool is_only_widened(const Expr& value, int number) {
             found = true;
         }
     return found;
+}
+
+bool is_float16_of(const Expr& expr, int number) {
+    return expr.op() == Op::call && expr.row()->name == "value_of_float16" &&
+           expr.operand(0).op() == Op::argument && expr.operand(0).index() == number;
+}
+
+// Whether the argument is the bits of a float16 that arithmetic alone reads as a float: a NaN is
+// quiet after that, however it was widened.
+bool is_only_float16(const Expr& value, int number) {
+    bool found = is_float16_of(value, number);
+    for (const Expr& expr : ir::scalar::all_expressions({value}))
+        for (const Expr& operand : expr.operands()) {
+            const bool is_argument = operand.op() == Op::argument && operand.index() == number;
+            if (is_argument && !is_float16_of(expr, number)) return false;
+            if (!is_float16_of(operand, number)) continue;
+            const Op op = expr.op();
+            if (op != Op::add && op != Op::subtract && op != Op::multiply && op != Op::divide)
+                return false;
+            found = true;
+        }
+    return found;
+}
+
+// The value with the float32 number of a float16 as the argument, in place of its bits.
+Expr with_floats(const Expr& value, int number) {
+    std::unordered_map<const ir::scalar::ExprNode*, Expr> instead;
+    for (const Expr& expr : ir::scalar::topological_order({value})) {
+        if (is_float16_of(expr, number)) {
+            instead.emplace(expr.id(), Expr::argument(number, ir::DType::float32));
+            continue;
+        }
+        std::vector<Expr> operands;
+        for (const Expr& operand : expr.operands()) operands.push_back(instead.at(operand.id()));
+        instead.emplace(expr.id(), operands.empty() ? expr : expr.with_operands(operands));
+    }
+    return instead.at(value.id());
 }
 
 class DecodedPrinter {
@@ -108,11 +146,11 @@ class DecodedPrinter {
         if (count != width_ && inside.extents.size() == 1) inside.extents[0] = count;
         Names outer = writer_.names;
         const std::vector<std::string> loops = writer_.claim_indices(inside.extents.size(), "jih");
+        value_ = c_.value;
         std::vector<ValueRead> read;
         for (size_t number = 0; number < c_.inputs.size(); ++number)
             read.push_back(value_read(number, inside, loops));
-        const ComputedValues computed =
-            compute_values({c_.value}, read, writer_.names, cpp_spelling);
+        const ComputedValues computed = compute_values({value_}, read, writer_.names, cpp_spelling);
         std::vector<std::string> body = computed.lines;
         body.push_back(text("right[", address_text(inside.accesses[0], loops),
                             "] = ", computed.results[0], ";"));
@@ -123,7 +161,7 @@ class DecodedPrinter {
         return name;
     }
 
-    // How an input's element is read within the loops; narrow integers that lie side by side are
+    // How an input's element is read within the loops; narrow numbers that lie side by side are
     // widened together before.
     ValueRead value_read(size_t number, const LoopNest& inside,
                          const std::vector<std::string>& loops) {
@@ -138,22 +176,45 @@ class DecodedPrinter {
         const Access& within = inside.accesses[1 + number];
         const std::string wish = writer_.pointer(input) + "_value";
         const int64_t together = neighbours(within, inside.extents);
+        const int argument = static_cast<int>(number);
         const bool is_narrow = ir::is_integer(input.dtype) && ir::size_of(input.dtype) <= 2;
+        const bool is_float16 = is_only_float16(value_, argument);
         if (is_narrow && together % 16 == 0 && together > 0 &&
-            is_only_widened(c_.value, static_cast<int>(number))) {
-            const std::string wide = writer_.names.claim(writer_.pointer(input) + "_ints");
-            writer_.code.add(text("alignas(64) int32_t ", wide, "[", together, "];"));
-            writer_.code.add(text("widen<", together, ">(",
+            (is_float16 || is_only_widened(value_, argument))) {
+            const std::string scalar = is_float16 ? print_float16_by_bits(argument) : "";
+            const char* const kind = is_float16 ? "_floats" : "_ints";
+            const std::string wide = writer_.names.claim(writer_.pointer(input) + kind);
+            writer_.code.add(text("alignas(64) ", is_float16 ? "float " : "int32_t ", wide, "[",
+                                  together, "];"));
+            writer_.code.add(text(is_float16 ? "widen_float16<" : "widen<", together, ">(",
                                   writer_.place(start, outer, type_name(input.dtype), false), ", ",
-                                  wide, ");"));
+                                  wide, is_float16 ? ", " : "", scalar, ");"));
+            if (is_float16) value_ = with_floats(value_, argument);
             Access from = within;
             from.offset = 0;
-            return {wish, text(wide, "[", address_text(from, loops), "]"), input.dtype, false};
+            return {wish, text(wide, "[", address_text(from, loops), "]"),
+                    is_float16 ? ir::DType::float32 : input.dtype, false};
         }
         Access whole = start;
         whole.strides.insert(whole.strides.end(), within.strides.begin(), within.strides.end());
         outer.insert(outer.end(), loops.begin(), loops.end());
         return {wish, writer_.element(whole, outer), input.dtype, false};
+    }
+
+    // "const auto value = [](uint16_t bits) { return value_of_float16_uint16(bits); };"; returns
+    // its name.
+    std::string print_float16_by_bits(int argument) {
+        const std::vector<Expr> all = ir::scalar::all_expressions({value_});
+        const auto call = std::ranges::find_if(
+            all, [&](const Expr& expr) { return is_float16_of(expr, argument); });
+        const Expr of_first = call->with_operands({Expr::argument(0, ir::DType::uint16)});
+        const std::string name = writer_.names.claim("value"), bits = writer_.names.claim("bits");
+        const ComputedValues computed = compute_values(
+            {of_first}, {{bits, bits, ir::DType::uint16, false}}, writer_.names, cpp_spelling);
+        internal_check(computed.lines.empty(), "a call is one expression");
+        writer_.code.add(text("const auto ", name, " = [](uint16_t ", bits, ") { return ",
+                              computed.results[0], "; };"));
+        return name;
     }
 
     // How many neighbours the loops read, each once or several times; 0: they lie apart.
@@ -189,6 +250,7 @@ class DecodedPrinter {
     KernelText& writer_;
     const DecodedContract& c_;
     int64_t width_ = 1;
+    Expr value_;  // of what is read
     std::string tile_;
 };
 

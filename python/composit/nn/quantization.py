@@ -1,4 +1,4 @@
-"""quantize: a model whose weights are stored in eight or four bits."""
+"""quantize: a model whose weights are stored in eight or four bits, or as 16-bit floats."""
 
 from __future__ import annotations
 
@@ -61,29 +61,39 @@ class Quantized:
 def quantize(
     model: Callable[..., Any],
     *,
-    bits: int = 8,
+    bits: int | None = None,
     group: int | None = None,
     least_elements: int = 4096,
+    dtype: Any = None,
     calibration: Iterable[tuple[Any, ...]] = (),
 ) -> Quantized:
     """The model with its weights in eight or four bits: float32 constants that its products read
-    are stored as integers with float32 scales, and become float32 again where a product reads them.
+    are stored as integers with float32 scales, or rounded to float16 or bfloat16, and become
+    float32 again where a product reads them.
     Activations and arithmetic stay float32, so evaluated, compiled and exported models have the
     same bits.
 
     model: a function of arrays that closes over its weights; its result: a tensor, or tensors in
         tuples, lists and dictionaries. Weights of convolutions, of loops and those that are
         arguments stay as they are, as do those of fewer than `least_elements` elements.
-    bits: 8 (-127 to 127) or 4 (-7 to 7).
+    bits: 8 (-127 to 127), which is the default, or 4 (-7 to 7).
     group: so many neighbours along the contracted axis share a scale (32 or 128 for four bits);
         None: all of a column do.
+    dtype: "float16" or "bfloat16", in place of bits and group: no scales, and no calibration
+        changes a weight.
     calibration: tuples of arguments. What the weights are multiplied with there decides on scales,
         so that products, not weights, have the least error; and `errors` says what it cost.
 
     Compile the result: a function that is called anew finds its weights by their elements.
-    ValueError for other bits and groups, and for weights that are not finite."""
+    ValueError for other bits, groups and dtypes, for dtype beside bits or group, and for weights
+    that are not finite, or that float16 has no finite number for."""
     check_function("quantize", model)
-    quantized = Quantized(model, _core.nn.Quantizer(bits, group or 0, least_elements))
+    if dtype is not None and bits is not None:
+        raise value_error(
+            f"quantize: both bits={bits} and dtype={dtype!r} are given. One of both is required."
+        )
+    quantizer = _core.nn.Quantizer(8 if bits is None else bits, group or 0, least_elements, dtype)
+    quantized = Quantized(model, quantizer)
     quantized._calibrate(list(calibration))
     return quantized
 

@@ -129,7 +129,13 @@ def weights_in_few_bits():
     return composit.compile(model, drawn(3, 96), name="model"), [drawn(3, 96)]
 
 
-@pytest.mark.parametrize("make", [network, training_step, weights_in_few_bits])
+def weights_of_float16():
+    weight = drawn(96, 130)
+    model = nn.quantize(lambda x: nn.relu(x @ weight), dtype="float16")
+    return composit.compile(model, drawn(3, 96), name="model"), [drawn(3, 96)]
+
+
+@pytest.mark.parametrize("make", [network, training_step, weights_in_few_bits, weights_of_float16])
 @pytest.mark.parametrize("target", TARGETS)
 def test_programs(target, make, tmp_path):
     expect_same_bits(target, *make(), tmp_path)

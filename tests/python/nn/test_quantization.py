@@ -1,4 +1,4 @@
-"""Weights in eight and four bits: the same bits in every way of running, and what it costs."""
+"""Weights in few bits: the same bits in every way of running, and what it costs."""
 
 import itertools
 import subprocess
@@ -45,7 +45,14 @@ def einsum(x):
 
 TURNED, BIAS, HEADS = drawn(130, 128), drawn(130), drawn(4, 32, 100)
 MODELS = {"mlp": mlp(128, 256, 192), "turned": turned, "einsum": einsum}
-WAYS = [{"bits": 8}, {"bits": 8, "group": 32}, {"bits": 4, "group": 32}, {"bits": 4}]
+WAYS = [
+    {"bits": 8},
+    {"bits": 8, "group": 32},
+    {"bits": 4, "group": 32},
+    {"bits": 4},
+    {"dtype": "float16"},
+    {"dtype": "bfloat16"},
+]
 
 
 def bits_of(x):
@@ -92,6 +99,29 @@ def test_values_by_hand(bits, group):
     )
     assert (row.bytes_before, row.shape) == (weight.nbytes, (128, 200))
     assert row.bytes_after == weight.size * bits // 8 + 4 * 200 * (128 // group)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_values_of_halves(dtype):
+    """Every number of the dtype is its own weight, compiled too: small ones, zeros and the largest.
+    Others go to the nearest."""
+    patterns = np.arange(1 << 16).astype(np.uint16).view(composit.dtype(dtype))
+    exact = patterns.astype(F)
+    exact = np.where(np.isfinite(exact), exact, 0).reshape(128, 512)
+    between = drawn(128, 512)
+    for weight in (exact, between):
+        quantized = nn.quantize(lambda x, w=weight: x @ cnp.asarray(w), dtype=dtype)
+        want = weight.astype(composit.dtype(dtype)).astype(F) + 0.0  # sums begin with +0
+        for row in (0, 77, 127):
+            one = np.zeros((1, 128), F)
+            one[0, row] = 1
+            np.testing.assert_array_equal(composit.compile(quantized)(one)[0], want[row])
+            np.testing.assert_array_equal(
+                composit.evaluate(quantized(cnp.asarray(one)))[0], want[row]
+            )
+        (stored,) = quantized.weights
+        assert stored.bytes_after == 2 * weight.size
+        assert stored.largest_error == np.abs(want - weight).max()
 
 
 def test_a_calibration_chooses_scales_for_what_products_meet():
@@ -160,11 +190,11 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("way", [{"bits": 8}, {"bits": 4}, {"dtype": "float16"}], ids=str)
 @pytest.mark.parametrize("name", ODD)
-def test_inputs_are_no_weights(name, bits):
+def test_inputs_are_no_weights(name, way):
     model, x = ODD[name]
-    quantized = nn.quantize(model, bits=bits, calibration=[(x,)])
+    quantized = nn.quantize(model, **way, calibration=[(x,)])
     assert any(not row.kept_because for row in quantized.weights)
     assert quantized.errors[0].relative > 0
     eager = quantized(x)
@@ -215,7 +245,7 @@ def test_models_of_pytorch():
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-@pytest.mark.parametrize("way", [WAYS[1], WAYS[2]], ids=str)
+@pytest.mark.parametrize("way", [*WAYS[1:3], *WAYS[4:]], ids=str)
 def test_exported_bits(way, compiler, tmp_path):
     quantized = nn.quantize(MODELS["turned"], **way)
     x = drawn(3, 128)
@@ -230,7 +260,7 @@ def test_exported_bits(way, compiler, tmp_path):
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("way", [WAYS[1], WAYS[2]], ids=str)
+@pytest.mark.parametrize("way", [*WAYS[1:3], *WAYS[4:]], ids=str)
 def test_plain_bits(way, tmp_path):
     quantized = nn.quantize(MODELS["turned"], **way)
     x = drawn(2, 128)
@@ -249,6 +279,25 @@ REFUSED = [
     (
         lambda: nn.quantize(turned, group=-1),
         "quantize: group is -1. A positive number of elements is required, or 0 for all.",
+    ),
+    (
+        lambda: nn.quantize(turned, dtype="int8"),
+        "quantize: dtype is int8. float16 or bfloat16 is required; bits are for integers.",
+    ),
+    (
+        lambda: nn.quantize(turned, dtype="float16", group=32),
+        "quantize: weights of float16 have no scales, but group is 32. 0 is required.",
+    ),
+    (
+        lambda: nn.quantize(turned, dtype="float16", bits=8),
+        "quantize: both bits=8 and dtype='float16' are given. One of both is required.",
+    ),
+    (
+        lambda: nn.quantize(
+            lambda x: x @ cnp.asarray(np.full((64, 64), 65520, F), name="w"), dtype="float16"
+        )(drawn(1, 64)),
+        "quantize: the weight 'w' has the element 65520, which float16 has no finite number for. "
+        "A smaller one, bfloat16 or bits is required.",
     ),
     (
         lambda: nn.quantize(turned, calibration=[drawn(1, 128)]),
