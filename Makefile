@@ -24,7 +24,7 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench gpu check fmt asan tsan \
+.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench bench-all gpu check fmt asan tsan \
     fuzz sweep cross docs golden reference wheel clean
 
 help:  ## list these commands
@@ -116,10 +116,13 @@ test-all: build  ## all tests, kernels compiled as users' are, on OpenCL too: so
 	$(ctest) || failed=1; \
 	$(call pytest) || failed=1; exit $$failed
 
-bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15 minutes; FILTER=word for a part
+bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 25 minutes; FILTER=word for a part
 	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'
+
+bench-all:  ## every row, and docs/performance.md; goes on where it was interrupted
+	@$(MAKE) bench FILTER=--all
 
 gpu:  ## build for this machine's GPU with PYTHON's packages; conformance, tests, benchmarks; STAGES='build bench' for some
 	@PYTHON=$(PYTHON) tools/gpu.sh $(STAGES)

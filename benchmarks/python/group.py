@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from measure import FOLDER, Case, Probe, rows_of
+from selection import is_short
 
 Cases = Callable[[], Iterable[Case | Probe]]
 
@@ -39,15 +40,23 @@ def environment(threads: int) -> dict[str, str]:
     }
 
 
-def run(program: Path, word: str) -> Iterator[dict]:
-    """What the children print, as it comes: {"limits": …}, rows, {"failed": …}."""
+def run(
+    program: Path, word: str, done: Iterable[str] = (), only_short: bool = False
+) -> Iterator[dict]:
+    """What the children print, as it comes: {"limits": …}, rows, {"failed": …}. Rows with keys of
+    `done` are not measured again, and of a short run only those of selection.py."""
+    group = program.stem.removeprefix("bench_")
+    skipped = [key for key in done if key.startswith(f"{group}: ")]
     for threads in thread_counts():
         command = [sys.executable, str(program), "--child", str(threads), word]
         start = time.monotonic()
         process = subprocess.Popen(
-            command, env=environment(threads), stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout
+            command, env=environment(threads), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        assert process.stdin and process.stdout
+        process.stdin.write(json.dumps({"skipped": skipped, "is_short": only_short}))
+        process.stdin.close()
         lines = 0
         for text in process.stdout:
             lines += 1
@@ -82,9 +91,13 @@ def child(name: str, title: str, notes: str, cases: Cases, threads: int, word: s
     from limits import limits
 
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    wanted = json.loads(sys.stdin.read())
+    group = name.removeprefix("bench_")
     chosen = [
         case for case in cases()
         if threads in case.threads and word.lower() in f"{name}: {case.name}".lower()
+        and f"{group}: {case.name}, {threads}" not in wanted["skipped"]
+        and (not wanted["is_short"] or is_short(group, case.name))
     ]  # fmt: skip
     if not chosen:
         return

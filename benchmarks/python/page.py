@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from measure import ROOT
+from measured import Fall
 
-PAGE = ROOT / "docs/performance.md"
 INTRODUCTION = """# Performance
 
-Written by `make bench`; not by hand. float32. A **ratio** is the best peer's time divided by
+Written by `make bench-all`; not by hand. float32. A **ratio** is the best peer's time divided by
 composit's, so above 1 composit is faster; "must" is what composit promises, "aim" what it wants;
 **rows below their must are bold**. All sides do the same work in turns, in one process that may use
 as many cores as threads, after their results were compared; ratios and times are medians over the
@@ -21,6 +20,9 @@ fused multiply-adds (of one core, times the threads), and the bytes that it must
 the bandwidth of copying. Both are measured in the same run; arrays that fit in caches may pass it.
 Where the load is near the number of cores, others used them: rows of one thread still compare well,
 rows of two threads say little.
+
+![ratios of each group](images/performance_ratios.svg)
+![geometric means over commits](images/performance_history.svg)
 """
 
 
@@ -94,12 +96,13 @@ def table_line(row: dict) -> str:
     return f"| {' | '.join(found)} |"
 
 
-def page(groups: list[dict]) -> str:
-    """The text of docs/performance.md. A group holds machine, title, notes, limits and rows."""
-    parts = [INTRODUCTION]
-    if groups:
-        about = "; ".join(f"{key} {value}" for key, value in groups[0]["machine"].items())
-        parts.append(f"\n{fill(f'Measured on {about}.', 100)}\n")
+def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str:
+    """The text of docs/performance.md. A group holds title, notes, limits, rows and failures."""
+    about = "; ".join(f"{key} {value}" for key, value in machine.items())
+    parts = [INTRODUCTION, f"\n{fill(f'Measured on {about}.', 100)}\n"]
+    if fallen:
+        parts.append("\n**Fallen by more than 10 % on this machine:**\n\n")
+        parts += [f"- {fall}\n" for fall in fallen]
     for group in groups:
         limits = "; ".join(
             f"{limit['threads']} thread{'s' * (limit['threads'] > 1)}: "

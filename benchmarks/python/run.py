@@ -1,7 +1,12 @@
-"""`run.py [WORD]` runs all groups, or what has WORD in its name; a whole run writes the page.
+"""`run.py` measures the rows of selection.py, `run.py --all` all of them, and goes on where a run
+of the same tree was interrupted or failed; `run.py WORD` measures rows with WORD in their names.
 
-Raw rows go to build/bench/GROUP.json, those of a part to build/bench/part/GROUP.json.
+A complete run enters its rows into benchmarks/history, names the rows that fell behind an earlier
+commit on the same machine, and writes the page: `--all` docs/performance.md with its pictures, else
+build/bench/performance.md. Rows of a WORD go to build/bench/part/GROUP.json.
 """
+
+from __future__ import annotations
 
 import json
 import sys
@@ -9,33 +14,84 @@ from pathlib import Path
 
 from group import run
 from machine import machine
-from measure import FOLDER
-from page import PAGE, page, printed
+from measure import FOLDER, ROOT
+from measured import Rows, falls, history, this_commit, write_history
+from page import page, printed
+from plots import draw_history, draw_ratios
+
+PAGE = ROOT / "docs/performance.md"
+PROGRAMS = sorted(Path(__file__).parent.glob("bench_*.py"))
+
+
+def group_of(program: Path) -> str:
+    return program.stem.removeprefix("bench_")
+
+
+def measure_part(word: str) -> bool:
+    """Whether all of it could be measured."""
+    about, is_whole = machine(), True
+    folder = FOLDER / "part"
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in PROGRAMS:
+        rows = Rows(folder / f"{group_of(program)}.jsonl")
+        rows.file.unlink(missing_ok=True)
+        rows.found.clear()
+        is_whole &= not measure_group(program, word, rows, is_short=False)
+        for name, group in rows.groups().items():
+            (folder / f"{name}.json").write_text(
+                json.dumps({"machine": about, **group}, indent=1) + "\n"
+            )
+        rows.file.unlink(missing_ok=True)
+    return is_whole
+
+
+def measure_group(program: Path, word: str, rows: Rows, is_short: bool) -> list[str]:
+    """What failed."""
+    failures = []
+    for found in run(program, word, rows.keys(), is_short):
+        print(printed(found), end="", flush=True)
+        if "failed" in found:
+            failures.append(found["failed"])
+        else:
+            rows.add(group_of(program), found)
+    return failures
+
+
+def measure_all(is_short: bool) -> bool:
+    about = machine()
+    rows = Rows.of_this_tree(about)
+    if rows.found:
+        print(f"{len(rows.keys())} rows of this tree were measured before.")
+    failures = {
+        group_of(program): measure_group(program, "", rows, is_short) for program in PROGRAMS
+    }
+    groups = rows.groups()
+    for name, failed in failures.items():
+        if name in groups:
+            groups[name]["failures"] = failed
+    now, before = this_commit(rows), history(about)
+    write_history(about, rows)
+    pictures = ROOT / "docs/images" if not is_short else FOLDER / "images"
+    draw_ratios(now, pictures / "performance_ratios.svg")
+    draw_history(history(about), pictures / "performance_history.svg")
+    fallen = falls(before, now)
+    file = FOLDER / "performance.md" if is_short else PAGE
+    file.write_text(page(about, [groups[name] for name in sorted(groups)], fallen))
+    if fallen:
+        print(f"\n!!! {len(fallen)} ROWS FELL BY MORE THAN 10 %:")
+        for fall in fallen:
+            print(f"!!! {fall}")
+    if any(failures.values()):
+        return False
+    rows.file.unlink(missing_ok=True)  # the next run measures anew
+    return True
 
 
 def main() -> None:
     word = "".join(sys.argv[1:2])
-    folder = FOLDER / "part" if word else FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    about, groups = machine(), []
-    for program in sorted(Path(__file__).parent.glob("bench_*.py")):
-        group: dict = {"machine": about, "limits": [], "rows": [], "failures": []}
-        for found in run(program, word):
-            print(printed(found), end="", flush=True)
-            if "failed" in found:
-                group["failures"].append(found["failed"])
-            elif "limits" in found:
-                group["limits"].append(found.pop("limits"))
-                group |= found
-            else:
-                group["rows"].append(found)
-        if "title" in group:
-            groups.append(group)
-            file = folder / f"{program.stem.removeprefix('bench_')}.json"
-            file.write_text(json.dumps(group, indent=1) + "\n")
-    if not word:
-        PAGE.write_text(page(groups))
-    sys.exit(any(group["failures"] for group in groups))
+    if word and word != "--all":
+        sys.exit(not measure_part(word))
+    sys.exit(not measure_all(is_short=not word))
 
 
 if __name__ == "__main__":
