@@ -1,5 +1,6 @@
 // Weights in few bits, into module composit._core.nn.
 #include "casters.h"
+#include "composit/base/error.h"
 #include "composit/nn/quantization.h"
 #include "location.h"
 #include "nn.h"
@@ -29,11 +30,18 @@ void bind_nn_quantization(nb::module_& module) {
     nb::class_<nn::Quantizer>(module, "Quantizer")
         .def(
             "__init__",
-            [](nn::Quantizer* self, int64_t bits, int64_t group, int64_t least_elements,
-               std::optional<ir::DType> dtype) {
-                new (self) nn::Quantizer({bits, group, least_elements, dtype});
+            [](nn::Quantizer* self, std::optional<int64_t> bits, std::optional<int64_t> group,
+               int64_t least_elements, std::optional<ir::DType> dtype) {
+                if (bits && dtype)
+                    fail<ValueError>("quantize: both bits=", *bits, " and dtype=", *dtype,
+                                     " are given. One of both is required.");
+                nn::QuantizeOptions options{
+                    .group = group.value_or(0), .least_elements = least_elements, .dtype = dtype};
+                if (bits) options.bits = *bits;
+                new (self) nn::Quantizer(options);
             },
-            nb::arg("bits"), nb::arg("group"), nb::arg("least_elements"), nb::arg("dtype").none())
+            nb::arg("bits").none(), nb::arg("group").none(), nb::arg("least_elements"),
+            nb::arg("dtype").none())
         .def("observe", &nn::Quantizer::observe, nb::arg("outputs"), nb::arg("arguments"), located)
         .def("__call__", &nn::Quantizer::operator(), nb::arg("outputs"), nb::arg("arguments"),
              located)

@@ -88,12 +88,7 @@ def quantize(
     ValueError for other bits, groups and dtypes, for dtype beside bits or group, and for weights
     that are not finite, or that float16 has no finite number for."""
     check_function("quantize", model)
-    if dtype is not None and bits is not None:
-        raise value_error(
-            f"quantize: both bits={bits} and dtype={dtype!r} are given. One of both is required."
-        )
-    quantizer = _core.nn.Quantizer(8 if bits is None else bits, group or 0, least_elements, dtype)
-    quantized = Quantized(model, quantizer)
+    quantized = Quantized(model, _core.nn.Quantizer(bits, group, least_elements, dtype))
     quantized._calibrate(list(calibration))
     return quantized
 

@@ -290,7 +290,7 @@ REFUSED = [
     ),
     (
         lambda: nn.quantize(turned, dtype="float16", bits=8),
-        "quantize: both bits=8 and dtype='float16' are given. One of both is required.",
+        "quantize: both bits=8 and dtype=float16 are given. One of both is required.",
     ),
     (
         lambda: nn.quantize(
