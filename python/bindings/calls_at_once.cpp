@@ -17,6 +17,7 @@
 #include "function_object.h"
 #include "location.h"
 #include "numbers.h"
+#include "set_item.h"
 
 #include <algorithm>
 #include <array>
@@ -84,6 +85,8 @@ class Arguments {
         scalar,
         list,
         tuple,
+        slice,
+        ellipsis,
         type,
         name
     };
@@ -106,6 +109,8 @@ class Arguments {
             return word(Tag::floating) && word(std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(value)));
         if (PyUnicode_CheckExact(value)) return add_text(value);
         if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) return add_items(value);
+        if (PySlice_Check(value)) return add_slice(reinterpret_cast<PySliceObject*>(value));
+        if (value == Py_Ellipsis) return word(Tag::ellipsis);
         // Types live as long as the process, where they are those of dtypes.
         if (PyType_Check(value)) return is_of_numpy(value) && add_pointer(value);
         return add_scalar(value);
@@ -142,6 +147,10 @@ class Arguments {
             !word(static_cast<uint64_t>(count)))
             return false;
         return std::all_of(items, items + count, [&](PyObject* item) { return add(item); });
+    }
+
+    bool add_slice(const PySliceObject* slice) {
+        return word(Tag::slice) && add(slice->start) && add(slice->stop) && add(slice->step);
     }
 
     static bool is_of_numpy(PyObject* type) {
@@ -271,8 +280,14 @@ bool is_of_user() {
     return is_called_by_user();
 }
 
-nb::object computed_at_once(const std::shared_ptr<const FunctionAtOnce>& function,
-                            Arguments& arguments) {
+// What a call gives, and what its graph is made of.
+struct Answer {
+    Ref<Deferred> now;
+    ir::ConstantArray values;
+};
+
+std::optional<Answer> computed_at_once(const std::shared_ptr<const FunctionAtOnce>& function,
+                                       Arguments& arguments) {
     const Located located;
     const ir::ErrorHandling* const handling = ir::current_error_handling();
     if (!is_called_by_user() || (handling && handling->at_once())) return {};
@@ -289,13 +304,12 @@ nb::object computed_at_once(const std::shared_ptr<const FunctionAtOnce>& functio
     const ir::ConstantArray values(std::move(*value));
     Ref<Deferred> now = Deferred::called(function, std::move(operands), values);
     if (!now) return {};
-    if (values.shape().empty()) return wrap_number(std::move(now));
-    return wrap_cell(Cell::make_known(std::move(now), values));
+    return Answer{std::move(now), values};
 }
 
-// Not valid where nodes are to be made.
-nb::object answer(KnownCalls& calls, const Traced& traced, PyObject* const* values, size_t count,
-                  PyObject* names) {
+// Nothing where nodes are to be made.
+std::optional<Answer> answer(KnownCalls& calls, const Traced& traced, PyObject* const* values,
+                             size_t count, PyObject* names) {
     Arguments arguments;
     if (!arguments.read(values, count, names)) return {};
     auto& known = calls.by_hash;
@@ -324,6 +338,13 @@ nb::object answer(KnownCalls& calls, const Traced& traced, PyObject* const* valu
     return computed_at_once(found, arguments);
 }
 
+// Not valid where there is none.
+nb::object wrapped(std::optional<Answer> found) {
+    if (!found) return {};
+    if (found->values.shape().empty()) return wrap_number(std::move(found->now));
+    return wrap_cell(Cell::make_known(std::move(found->now), found->values));
+}
+
 PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
     try {
         const Entered entered;
@@ -333,7 +354,7 @@ PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* 
             return nb::handle(self->function)(nb::handle(self->otherwise), arguments, named);
         };
         nb::object found =
-            answer(*static_cast<KnownCalls*>(self->state), traced, values, count, names);
+            wrapped(answer(*static_cast<KnownCalls*>(self->state), traced, values, count, names));
         if (found.is_valid()) return found.release().ptr();
     } catch (...) {
         set_python_error();
@@ -384,7 +405,28 @@ nb::object item_at_once(nb::handle self, nb::handle key) {
         return from[index];
     };
     PyObject* const values[] = {self.ptr(), key.ptr()};
-    return answer(*calls, traced, values, 2, nullptr);
+    return wrapped(answer(*calls, traced, values, 2, nullptr));
+}
+
+bool assigned_at_once(nb::handle self, nb::handle key, nb::handle value) {
+    static auto* const calls = new KnownCalls;
+    const auto& target = content_of<LazyTensor>(self);
+    if (target.is_read_only || target.known_number() || !target.cell()->is_plain()) return false;
+    // x[key] += y wrote into a view of x, which is what x[key] is given then.
+    if (is_tensor(value) && !is_scalar(value) &&
+        content_of<LazyTensor>(value).cell()->memory() == target.cell()->memory())
+        return false;
+    const auto traced = [](const nb::list& arguments, const nb::dict&) -> nb::object {
+        const auto& before = content_of<LazyTensor>(arguments[0]);
+        const auto [written, source] = written_item(before, arguments[1], arguments[2]);
+        if (ir::is_complex(source.dtype())) return nb::none();  // may be warned of
+        return wrap(written);
+    };
+    PyObject* const values[] = {self.ptr(), key.ptr(), value.ptr()};
+    std::optional<Answer> found = answer(*calls, traced, values, 3, nullptr);
+    if (!found) return false;
+    target.cell()->replace_known(std::move(found->now), found->values);
+    return true;
 }
 
 void bind_calls_at_once(nb::module_& module) {

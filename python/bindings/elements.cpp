@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "calls_at_once.h"
 #include "composit/eager/history.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/pending.h"
@@ -105,6 +106,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
             if (!number && is_looked_at(value, cell)) number = known_number_from(value);
             if (number && eager::write_element(cell, place, number)) return 0;
             if (number && is_looked_at(cell) && eager::write_element(cell, place, number)) return 0;
+        } else if (value && place < 0) {
+            const Entered entered;
+            if (assigned_at_once(self, key, value)) return 0;
         }
     } catch (...) {
         set_python_error();

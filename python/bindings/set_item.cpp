@@ -124,14 +124,28 @@ Tensor source_from(nb::handle value, ir::DType dtype, bool is_one) {
 
 }  // namespace
 
+namespace {
+
+WrittenItem written_item(const LazyTensor& self, const numpy::Index& index, nb::handle value) {
+    const ir::DType dtype = self.type().dtype;
+    Tensor source = source_from(value, dtype, is_element(index, self.type().shape));
+    if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
+    Tensor written =
+        execute::written_beside(numpy::set_item(self.tensor(), index, source), self.tensor());
+    return {std::move(written), std::move(source)};
+}
+
+}  // namespace
+
+WrittenItem written_item(const LazyTensor& self, nb::handle key, nb::handle value) {
+    return written_item(self, index_from(key), value);
+}
+
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const ir::DType dtype = self.type().dtype;
-    const Tensor source = source_from(value, dtype, is_element(index, self.type().shape));
-    if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
-    const Tensor written =
-        execute::written_beside(numpy::set_item(self.tensor(), index, source), self.tensor());
+    const auto [written, source] = written_item(self, index, value);
     user_check<TypeError>(
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");

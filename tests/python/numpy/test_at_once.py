@@ -299,3 +299,98 @@ def test_copies_of_views_are_made_at_once():
         np.testing.assert_array_equal(evaluate(made), before)
     loss = cnp.ascontiguousarray(x.T).sum() * 2
     np.testing.assert_array_equal(evaluate(chain_rule({loss: 1.0}, [x])[0]), np.full((3, 4), 2.0))
+
+
+INDICES = np.array([3, 1, 29, 3, -2])
+STORES = {
+    "slice": (np.s_[::2], 3), "rows": (np.s_[2:5], 1.5), "columns": (np.s_[:, -3:], -1),
+    "one row": (4, 2.5), "ellipsis": (np.s_[..., 0], 7), "new axis": (np.s_[None, 2:4], 0.25),
+    "indices": (INDICES, 9), "two of indices": ((INDICES, INDICES % 20), 9),
+    "mask": ("mask", -4), "nothing": (np.s_[5:5], 3), "other rows": (np.s_[1:3], "rows"),
+    "row for rows": (np.s_[10:20], "row"), "scalar": (np.s_[3:], "scalar"),
+    "backwards": (np.s_[::-1], "itself"), "boolean": (np.s_[3:], True),
+}  # fmt: skip
+
+
+def stores(xp, name, dtype, calls):
+    """An array, of which a part was overwritten by the last of several calls, and a view of it."""
+    x, y = map(xp.asarray, arrays(dtype))
+    key, value = STORES[name]
+    if xp is cnp:
+        key = tuple(map(in_cnp, key)) if isinstance(key, tuple) else in_cnp(key)
+    if isinstance(key, str):
+        key = y > 0
+    if isinstance(value, str):
+        value = {"rows": y[5:7], "row": y[3], "scalar": y[0, 0], "itself": x}[value]
+    for _ in range(calls):
+        changed = x.copy()
+        view = changed[1:3]
+        changed[key] = value
+    return x, changed, view
+
+
+def in_cnp(key):
+    return cnp.asarray(key) if isinstance(key, np.ndarray) else key
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+@pytest.mark.parametrize("name", STORES)
+def test_stores_are_those_of_numpy(name, dtype):
+    before, expected, expected_view = stores(np, name, dtype, 1)
+    x, found, view = stores(cnp, name, dtype, OFTEN)
+    for got, want in ((found, expected), (view, expected_view), (x, before)):
+        assert got.dtype == want.dtype and np.asarray(got).tobytes() == want.tobytes()
+    kept = _core.set_calls_before_at_once(1 << 30)
+    try:
+        assert operations(found) == operations(stores(cnp, name, dtype, 1)[1])
+    finally:
+        _core.set_calls_before_at_once(kept)
+
+
+def test_what_is_added_to_a_part_is_written_once():
+    for _ in range(OFTEN):
+        x = known()
+        x[10:20] += 1
+    kept = _core.set_calls_before_at_once(1 << 30)
+    try:
+        y = known()
+        y[10:20] += 1
+        assert operations(x) == operations(y)
+    finally:
+        _core.set_calls_before_at_once(kept)
+    np.testing.assert_array_equal(x, y)
+
+
+def test_errors_and_warnings_of_stores():
+    x, far = known(), cnp.asarray([3, 100])
+    small = cnp.asarray(np.zeros(100, np.int8))
+    read_only = cnp.asarray(np.zeros(100))
+    read_only.flags.writeable = False
+    mixed = cnp.asarray(np.ones(100) + 1j)
+    for _ in range(OFTEN):
+        with pytest.raises(IndexError, match="index 100 is out of bounds"):
+            x[far] = 3
+            evaluate(x)
+        x = known()
+        with pytest.raises(OverflowError):
+            small[2:9] = 300
+        with pytest.raises(ValueError, match="read-only"):
+            read_only[2:9] = 3
+        with pytest.warns(np.exceptions.ComplexWarning):
+            x[:] = mixed
+        with pytest.raises(ValueError, match="could not broadcast"):
+            x[:] = known(7)
+
+
+def test_a_store_into_a_placeholder_and_in_gradients_makes_nodes():
+    x = known()
+
+    def stored(y):
+        z = y.copy()
+        z[::2] = 3
+        return (z * z).sum()
+
+    for _ in range(OFTEN):
+        np.testing.assert_array_equal(grad(stored)(x)[::2], 0)
+        np.testing.assert_array_equal(grad(stored)(x)[1::2], 2 * x[1::2])
+    np.testing.assert_array_equal(compile(stored)(x), stored(x))
