@@ -59,6 +59,9 @@ void check_sparse_elements(const Shape& indices, const Shape& values,
                              "indices and values must have same nnz, but got nnz from indices: ",
                              indices[1], ", nnz from values: ", values[0]);
     if (!given) return;
+    for (const int64_t length : *given)
+        user_check<RuntimeError>(length >= 0, "Trying to create tensor with negative dimension ",
+                                 length, ": [", join(*given), "]");
     Shape wanted{values[0]};
     wanted.insert(wanted.end(), given->begin() + sparse, given->end());
     user_check<RuntimeError>(values == wanted, "values has incorrect size, expected [",

@@ -137,11 +137,15 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient) {
         const nb::object changed = hook(gradient);
         if (changed.is_none()) continue;
         torch_tensor(changed);
+        const auto name = nb::getattr(hook, "__name__", nb::object(nb::repr(hook)));
+        const nb::object was = gradient.attr("dtype"), got = changed.attr("dtype");
+        if (!was.equal(got))
+            fail<RuntimeError>("hook '", Said{name}, "' has changed the type of value (was ",
+                               Said{gradient.attr("type")()}, " got ", Said{changed.attr("type")()},
+                               ")");
         const bool is_like = nb::tuple(nb::object(changed.attr("shape")))
                                  .equal(nb::tuple(nb::object(gradient.attr("shape"))));
-        user_check<RuntimeError>(is_like, "hook '",
-                                 Said{nb::getattr(hook, "__name__", nb::object(nb::repr(hook)))},
-                                 "' has changed the size of value");
+        user_check<RuntimeError>(is_like, "hook '", Said{name}, "' has changed the size of value");
         gradient = changed;
     }
     return gradient;

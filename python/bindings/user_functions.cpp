@@ -97,6 +97,23 @@ nb::object forward_of(const nb::object& function, const nb::object& context, con
     return result;
 }
 
+// What forward wrote into, it returns; it is no leaf whose gradient is wanted.
+void check_dirty(const nb::object& context, const nb::tuple& args, const nb::object& result) {
+    const nb::object dirty = context.attr("_dirty");
+    if (nb::len(dirty) == 0) return;
+    size_t returned = 0;
+    for (nb::handle value : as_parts(result)) returned += is_marked(dirty, value);
+    user_check<RuntimeError>(
+        returned >= nb::len(dirty),
+        "Some elements marked as dirty during the forward method were not returned as output. The "
+        "inputs that are modified inplace must all be outputs of the Function.");
+    for (nb::handle value : args)
+        user_check<RuntimeError>(
+            !is_tensor_of_torch(value) || !is_marked(dirty, value) || !eager::is_recording() ||
+                !as_tensor(value)->is_leaf,
+            "a leaf Variable that requires grad has been used in an in-place operation.");
+}
+
 // Calls forward, and records backward.
 nb::object apply_function(const nb::object& function, const nb::tuple& args,
                           const nb::dict& kwargs) {
@@ -118,6 +135,7 @@ nb::object apply_function(const nb::object& function, const nb::tuple& args,
     context.attr("needs_input_grad") = nb::tuple(needed);
     for (nb::handle tensor : recorded) note_read(tensor);
     const nb::object result = forward_of(function, context, args, kwargs);
+    check_dirty(context, args, result);
     if (recorded.size() == 0) return result;
     nb::list operands, nodes;
     for (nb::handle tensor : recorded) operands.append(record_of(tensor));

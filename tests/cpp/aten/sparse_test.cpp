@@ -43,7 +43,8 @@ TEST(aten_sparse, products_are_those_of_the_dense_matrix) {
 TEST(aten_sparse, shapes_fit_elements) {
     EXPECT_EQ(aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}), (Shape{2, 3, 5}));
     EXPECT_EQ(aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}, Shape{4, 4, 5}), (Shape{4, 4, 5}));
-    for (const Shape& wrong : {Shape{4, 4}, Shape{4, 4, 6}, Shape{2, 2, 5}, Shape{}})
+    for (const Shape& wrong :
+         {Shape{4, 4}, Shape{4, 4, 6}, Shape{2, 2, 5}, Shape{4, -4, 5}, Shape{}})
         EXPECT_THROW((void)aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}, wrong), RuntimeError);
     EXPECT_THROW(aten::check_sparse_elements({2}, {2}), RuntimeError);
     EXPECT_THROW(aten::check_sparse_elements({2, 3}, {2}), RuntimeError);
