@@ -43,8 +43,8 @@ Shape behind(int64_t first, const Shape& value) {
     return made;
 }
 
-}  // namespace
-
+// Coordinates and values are the elements of one sparse tensor, of the given shape where there is
+// one.
 void check_sparse_elements(const Shape& indices, const Shape& values,
                            const std::optional<Shape>& given) {
     const auto sparse = indices.empty() ? int64_t{0} : indices[0];
@@ -67,6 +67,8 @@ void check_sparse_elements(const Shape& indices, const Shape& values,
     user_check<RuntimeError>(values == wanted, "values has incorrect size, expected [",
                              join(wanted), "], got [", join(values), "]");
 }
+
+}  // namespace
 
 Shape sparse_size(const Shape& indices, const Shape& values, const std::vector<int64_t>& least,
                   const std::vector<int64_t>& greatest, const std::optional<Shape>& given) {

@@ -22,14 +22,10 @@ struct SparseElements {
     Tensor indices, values;
 };
 
-// RuntimeError, PyTorch's words, unless coordinates and values of these shapes are the elements of
-// one sparse tensor, of the given shape where there is one.
-void check_sparse_elements(const Shape& indices, const Shape& values,
-                           const std::optional<Shape>& given = {});
-// The shape of a sparse tensor of such elements: the given one, or the smallest that holds
-// coordinates from `least` to `greatest` of each dimension (both empty where there are no
-// elements), then the lengths of a value. RuntimeError, PyTorch's words, for a negative coordinate,
-// and for one beyond the shape.
+// The shape of a sparse tensor whose coordinates and values have these shapes: the given one, or
+// the smallest that holds coordinates from `least` to `greatest` of each dimension (both empty
+// where there are no elements), then the lengths of a value. RuntimeError, PyTorch's words, for
+// shapes that do not fit together, for a negative coordinate, and for one beyond the shape.
 [[nodiscard]] Shape sparse_size(const Shape& indices, const Shape& values,
                                 const std::vector<int64_t>& least,
                                 const std::vector<int64_t>& greatest,

@@ -46,8 +46,8 @@ TEST(aten_sparse, shapes_fit_elements) {
     for (const Shape& wrong :
          {Shape{4, 4}, Shape{4, 4, 6}, Shape{2, 2, 5}, Shape{4, -4, 5}, Shape{}})
         EXPECT_THROW((void)aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}, wrong), RuntimeError);
-    EXPECT_THROW(aten::check_sparse_elements({2}, {2}), RuntimeError);
-    EXPECT_THROW(aten::check_sparse_elements({2, 3}, {2}), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_size({2}, {2}, {}, {}), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_size({2, 3}, {2}, {0, 0}, {1, 2}), RuntimeError);
     EXPECT_EQ(aten::sparse_transposed(3, 2, 0, -2), (std::vector<int64_t>{1, 0, 2}));
     EXPECT_THROW((void)aten::sparse_transposed(3, 2, 0, 2), RuntimeError);
     EXPECT_THROW((void)aten::sparse_transposed(3, 2, 0, 3), IndexError);
