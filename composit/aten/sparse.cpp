@@ -14,6 +14,8 @@
 #include "composit/numpy/sets.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace composit::aten {
 namespace {
@@ -41,21 +43,46 @@ Shape behind(int64_t first, const Shape& value) {
     return made;
 }
 
+// Coordinates and values are the elements of one sparse tensor, of the given shape where there is
+// one.
+void check_sparse_elements(const Shape& indices, const Shape& values,
+                           const std::optional<Shape>& given) {
+    const auto sparse = indices.empty() ? int64_t{0} : indices[0];
+    const auto dense = static_cast<int64_t>(values.size()) - 1;
+    user_check<RuntimeError>(!given || static_cast<int64_t>(given->size()) == sparse + dense,
+                             "'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = ",
+                             given ? given->size() : 0, ", sparse_dim = ", sparse,
+                             ", dense_dim = ", dense);
+    user_check<RuntimeError>(indices.size() == 2, "indices must be sparse_dim x nnz, but got: [",
+                             join(indices), "]");
+    user_check<RuntimeError>(indices[1] == values.at(0),
+                             "indices and values must have same nnz, but got nnz from indices: ",
+                             indices[1], ", nnz from values: ", values[0]);
+    if (!given) return;
+    for (const int64_t length : *given)
+        user_check<RuntimeError>(length >= 0, "Trying to create tensor with negative dimension ",
+                                 length, ": [", join(*given), "]");
+    Shape wanted{values[0]};
+    wanted.insert(wanted.end(), given->begin() + sparse, given->end());
+    user_check<RuntimeError>(values == wanted, "values has incorrect size, expected [",
+                             join(wanted), "], got [", join(values), "]");
+}
+
 }  // namespace
 
-Shape sparse_size(int64_t dims, const std::vector<int64_t>& least,
-                  const std::vector<int64_t>& greatest, const Shape& value,
-                  const std::optional<Shape>& given) {
+Shape sparse_size(const Shape& indices, const Shape& values, const std::vector<int64_t>& least,
+                  const std::vector<int64_t>& greatest, const std::optional<Shape>& given) {
+    check_sparse_elements(indices, values, given);
     if (!least.empty()) {
         const auto lowest = std::ranges::min_element(least);
         user_check<RuntimeError>(*lowest >= 0, "found negative index ", *lowest, " for dim ",
                                  lowest - least.begin());
     }
-    Shape ends(static_cast<size_t>(std::max<int64_t>(dims, 0)), 0);
+    Shape ends(static_cast<size_t>(indices[0]), 0);
     for (size_t dim = 0; dim < std::min(ends.size(), greatest.size()); ++dim)
         ends[dim] = greatest[dim] + 1;
     if (!given) {
-        ends.insert(ends.end(), value.begin(), value.end());
+        ends.insert(ends.end(), values.begin() + 1, values.end());
         return ends;
     }
     for (size_t dim = 0; dim < std::min(ends.size(), given->size()); ++dim)
@@ -74,6 +101,23 @@ int64_t sparse_dims(int64_t rank, std::optional<int64_t> sparse, std::optional<i
                              " for a tensor of ", rank, " dimensions. From ", least, " to ", rank,
                              " is required.");
     return count;
+}
+
+std::vector<int64_t> sparse_transposed(int64_t rank, int64_t sparse, int64_t dim0, int64_t dim1) {
+    for (int64_t* const dim : {&dim0, &dim1}) {
+        user_check<IndexError>(*dim >= -rank && *dim < rank,
+                               "Dimension out of range (expected to be in range of [", -rank, ", ",
+                               rank - 1, "], but got ", *dim, ")");
+        if (*dim < 0) *dim += rank;
+    }
+    user_check<RuntimeError>(dim0 < sparse && dim1 < sparse,
+                             "sparse transpose: transposed dimensions must be sparse Got "
+                             "sparse_dim: ",
+                             sparse, ", d0: ", dim0, ", d1: ", dim1);
+    std::vector<int64_t> order(static_cast<size_t>(rank));
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[static_cast<size_t>(dim0)], order[static_cast<size_t>(dim1)]);
+    return order;
 }
 
 SparseElements coalesce(const SparseElements& x, const Shape& shape) {
@@ -98,10 +142,15 @@ Tensor sparse_to_dense(const SparseElements& x, const Shape& shape) {
 }
 
 Tensor sparse_mm(const SparseElements& x, const Shape& shape, const Tensor& dense) {
-    user_check<RuntimeError>(shape.size() == 2 && dense.rank() == 2,
-                             "mm: two matrices are required.");
-    user_check<RuntimeError>(shape[1] == dense.shape()[0], "mm: Argument #3: Expected dim 0 size ",
-                             shape[1], ", got ", dense.shape()[0]);
+    const int64_t rank = count_of_sparse(x);
+    user_check<RuntimeError>(rank == 2, "addmm: matrices expected, got ", rank, "D tensor");
+    user_check<RuntimeError>(shape.size() == 2, "addmm: scalar values expected, got ",
+                             shape.size() - 2, "D values");
+    user_check<RuntimeError>(dense.rank() == 2, "addmm: matrices expected, got ", dense.rank(),
+                             "D tensor");
+    user_check<RuntimeError>(shape[1] == dense.shape()[0],
+                             "addmm: Argument #3 (dense): Expected dim 0 size ", shape[1], ", got ",
+                             dense.shape()[0]);
     const Tensor terms = numpy::expand_dims(x.values, 1) * index_select(dense, 0, coordinate(x, 1));
     const Tensor zeros = numpy::zeros({shape[0], dense.shape()[1]}, terms.dtype());
     return index_add(zeros, 0, coordinate(x, 0), terms);

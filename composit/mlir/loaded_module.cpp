@@ -143,7 +143,7 @@ Tensors LoadedModule::made(const Function& function, const Tensors& inputs) cons
                           " is called with ", inputs.size(), " inputs. ", count, " are required.");
     for (size_t i = 0; i < count; ++i) {
         const Value& wanted = function.inputs[i];
-        const ir::TensorType& given = inputs[i].type();
+        const ir::TensorType given{inputs[i].shape(), inputs[i].dtype()};  // weak or not
         user_check<TypeError>(given.dtype == wanted.type.dtype, "mlir: input '", wanted.name,
                               "' is ", given, ". ", described(wanted.type), " is required.");
         user_check(syntax::fits(wanted.type.shape, given.shape), "mlir: input '", wanted.name,

@@ -24,6 +24,8 @@ Array in_dtype(const Array& array, DType dtype) {
     return execute::evaluate({numpy::astype(ir::constant(array), dtype)})[0];
 }
 
+bool is_whole(const Array& array) { return !ir::is_inexact(array.dtype()); }
+
 // Integers of 64 bits stay what they are.
 std::vector<long double> exact_integers(const Array& array) {
     std::vector<long double> all;
@@ -53,6 +55,24 @@ bool is_nan(Complex value) { return std::isnan(value.real()) || std::isnan(value
 bool is_finite(Complex value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }
 
 bool are_equal(Complex a, Complex b) { return a == b || (is_nan(a) && is_nan(b)); }
+
+bool is_nan(long double value) { return std::isnan(value); }
+bool is_finite(long double value) { return std::isfinite(value); }
+bool are_equal(long double a, long double b) { return a == b || (is_nan(a) && is_nan(b)); }
+
+template <class Number>
+Distance distance_of(const std::vector<Number>& found, const std::vector<Number>& expected) {
+    Distance made;
+    for (size_t i = 0; i < found.size(); ++i) {
+        if (is_finite(expected[i]))
+            made.scale = std::max(made.scale, static_cast<double>(std::abs(expected[i])));
+        if (are_equal(found[i], expected[i])) continue;
+        const auto apart = static_cast<double>(std::abs(found[i] - expected[i]));
+        made.largest = std::max(
+            made.largest, std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart);
+    }
+    return made;
+}
 
 // "1.23e-05", as Python's format .3g
 std::string short_number(double value) {
@@ -108,6 +128,8 @@ bool same_bits(const Array& a, const Array& b) {
 std::string first_difference(const Array& expected, const Array& found) {
     if (expected.shape() != found.shape())
         return text("shape ", found.shape(), " instead of ", expected.shape());
+    if (expected.dtype() != found.dtype())
+        return text("dtype ", found.dtype(), " instead of ", expected.dtype());
     if (same_bits(expected, found)) return "";
     std::vector<size_t> places;
     if (ir::is_inexact(expected.dtype())) {
@@ -128,23 +150,17 @@ std::string first_difference(const Array& expected, const Array& found) {
 Distance distance(const Array& found, const Array& expected) {
     user_check(found.shape() == expected.shape(), "distance: shapes are ", found.shape(), " and ",
                expected.shape(), ". Equal ones are required.");
-    Distance made;
-    const std::vector<Complex> one = complex_numbers(found), other = complex_numbers(expected);
-    for (size_t i = 0; i < one.size(); ++i) {
-        if (is_finite(other[i])) made.scale = std::max(made.scale, std::abs(other[i]));
-        if (are_equal(one[i], other[i])) continue;
-        const double apart = std::abs(one[i] - other[i]);
-        made.largest = std::max(
-            made.largest, std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart);
-    }
-    return made;
+    const bool is_any_complex = ir::is_complex(found.dtype()) || ir::is_complex(expected.dtype());
+    if (!is_any_complex && (is_whole(found) || is_whole(expected)))
+        return distance_of(exact_integers(found), exact_integers(expected));
+    return distance_of(complex_numbers(found), complex_numbers(expected));
 }
 
 std::string beyond_rounding(const Array& found, const Array& expected, double most,
                             const std::string& whose) {
     if (found.shape() != expected.shape())
         return text("has shape ", found.shape(), ", ", whose, " has ", expected.shape());
-    if (!ir::is_floating(expected.dtype())) {
+    if (is_whole(expected) && !ir::is_complex(found.dtype())) {
         const auto one = exact_integers(found), other = exact_integers(expected);
         int64_t wrong = 0;
         for (size_t i = 0; i < one.size(); ++i) wrong += one[i] != other[i];

@@ -16,15 +16,15 @@ using ir::Array;
 // signs.
 [[nodiscard]] bool same_bits(const Array& a, const Array& b);
 
-// Where arrays of one dtype differ first, and in how many elements: "np.float32(2.0) instead of
-// np.float32(1.0) at (0, 1), 3 of 6 elements differ"; shapes where these differ; "" for equal bits.
+// Where arrays differ first, and in how many elements: "np.float32(2.0) instead of np.float32(1.0)
+// at (0, 1), 3 of 6 elements differ"; shapes, or dtypes, where these differ; "" for equal bits.
 [[nodiscard]] std::string first_difference(const Array& expected, const Array& found);
 
 struct Distance {
     double largest = 0;  // difference of two elements; infinite where only one is NaN or infinite
     double scale = 1;    // the largest finite element expected, at least 1
 };
-// Of arrays of one shape, in float64 or complex128.
+// Of arrays of one shape. Integers are subtracted exactly, other numbers in float64 or complex128.
 [[nodiscard]] Distance distance(const Array& found, const Array& expected);
 
 // In words, what is more than rounding: another shape, integers that differ, floats further apart

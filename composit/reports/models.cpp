@@ -15,18 +15,38 @@
 namespace composit::reports {
 namespace {
 
-// The lengths of "2,3"; nothing for another text.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A length as Python reads integers: "3", " +3 ", "2_000"; nothing for another text.
+std::optional<int64_t> length_of(std::string_view word) {
+    constexpr std::string_view spaces = " \t\n\r\f\v";
+    const size_t first = word.find_first_not_of(spaces);
+    if (first == std::string_view::npos) return {};
+    word = word.substr(first, word.find_last_not_of(spaces) + 1 - first);
+    if (word[0] == '+') word.remove_prefix(1);
+    std::string digits;
+    for (size_t i = 0; i < word.size(); ++i) {
+        if (is_digit(word[i]))
+            digits += word[i];
+        else if (word[i] != '_' || i == 0 || i + 1 == word.size() || word[i - 1] == '_')
+            return {};
+    }
+    int64_t length = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, length);
+    if (digits.empty() || error != std::errc() || stop != end) return {};
+    return length;
+}
+
+// The lengths of "2,3", or of "2,"; nothing for another text.
 std::optional<Shape> lengths_of(std::string_view words) {
     Shape lengths;
     while (!words.empty()) {
         const size_t end = std::min(words.find(','), words.size());
-        const std::string_view word = words.substr(0, end);
+        const auto length = length_of(words.substr(0, end));
+        if (!length) return {};
+        lengths.push_back(*length);
         words.remove_prefix(std::min(end + 1, words.size()));
-        if (word.empty()) continue;
-        int64_t length = -1;
-        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), length);
-        if (error != std::errc() || stop != word.data() + word.size() || length < 0) return {};
-        lengths.push_back(length);
     }
     return lengths;
 }
@@ -82,7 +102,8 @@ std::map<std::string, Shape> shapes_from(const std::vector<std::string>& texts,
 }
 
 std::vector<Array> drawn_inputs(const std::vector<OpenInput>& inputs,
-                                const std::map<std::string, Shape>& shapes, uint64_t seed) {
+                                const std::map<std::string, Shape>& shapes,
+                                const numpy::random::SeedSequence& seed) {
     numpy::random::Generator draw = numpy::random::default_rng(seed);
     std::vector<Array> made;
     for (const OpenInput& input : inputs) {

@@ -6,6 +6,7 @@
 
 #include "composit/ir/array.h"
 #include "composit/ir/kernel/kernel.h"
+#include "composit/numpy/random/seed_sequence.h"
 
 #include <cstdint>
 #include <map>
@@ -28,8 +29,9 @@ struct OpenInput {
     std::string description;  // for errors: "float32 (batch, 3)"
 };
 
-// The lengths that texts such as "image=1,3,224" give inputs; "x=" is a shape without axes.
-// ValueError for a text that is none, or names no input.
+// The lengths that texts such as "image=1,3,224" give inputs, written as Python's integers are
+// ("+1, 3, 1_024"); "x=" is a shape without axes. ValueError for a text that is none, or names no
+// input.
 [[nodiscard]] std::map<std::string, Shape> shapes_from(const std::vector<std::string>& texts,
                                                        const std::vector<OpenInput>& inputs);
 
@@ -38,7 +40,7 @@ struct OpenInput {
 // numbers, and for one of any rank that has no shape here.
 [[nodiscard]] std::vector<Array> drawn_inputs(const std::vector<OpenInput>& inputs,
                                               const std::map<std::string, Shape>& shapes,
-                                              uint64_t seed);
+                                              const numpy::random::SeedSequence& seed);
 
 // A model's name, what format it is of, what it takes and gives, and what it is made of.
 struct Outline {

@@ -134,11 +134,12 @@ void bind_summaries(nb::module_& module) {
     });
     module.def(
         "sparse_size",
-        [](int64_t dims, const std::vector<int64_t>& least, const std::vector<int64_t>& greatest,
-           const ir::Shape& value, const std::optional<ir::Shape>& given) {
-            return aten::sparse_size(dims, least, greatest, value, given);
+        [](const ir::Shape& indices, const ir::Shape& values, const std::vector<int64_t>& least,
+           const std::vector<int64_t>& greatest, const std::optional<ir::Shape>& given) {
+            return aten::sparse_size(indices, values, least, greatest, given);
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+    module.def("sparse_transposed", &aten::sparse_transposed);
     module.def("sparse_dims", &aten::sparse_dims, nb::arg(), nb::arg().none(), nb::arg().none());
 }
 

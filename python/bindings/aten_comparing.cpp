@@ -3,6 +3,7 @@
 #include "aten_numbers.h"
 #include "casters.h"
 #include "composit/aten/comparing.h"
+#include "exact_errors.h"
 #include "flags.h"
 #include "level.h"
 #include "location.h"
@@ -308,15 +309,25 @@ class Comparison {
         return true;
     }
 
+    // "" for bool, and for others that are kinds of int, float or complex.
     static std::string dtype_of_number(nb::handle x) {
         if (PyLong_CheckExact(x.ptr())) return "int64";
         if (PyFloat_CheckExact(x.ptr())) return "float64";
-        if (PyComplex_CheckExact(x.ptr())) return "complex128";
-        PyErr_SetObject(PyExc_KeyError, x.type().ptr());  // PyTorch's
-        throw nb::python_error();
+        return PyComplex_CheckExact(x.ptr()) ? "complex128" : "";
+    }
+
+    // What PyTorch makes of a type that its table has no dtype for.
+    static void check_are_numbers(nb::handle a, nb::handle b, const Path& path) {
+        std::string place;
+        for (const nb::object& key : path) place += composit::text("[", Shown{key}, "]");
+        const bool are_known = !dtype_of_number(a).empty() && !dtype_of_number(b).empty();
+        exact_check(PyExc_RuntimeError, are_known, "Originating a NumberPair() at item ", place,
+                    " with\n\n", KindOf{a}, "(): ", Said{a}, "\n\nand\n\n", KindOf{b},
+                    "(): ", Said{b}, "\n\nresulted in the unexpected exception above.");
     }
 
     void add_numbers(const nb::object& a, const nb::object& b, const Path& path) {
+        check_are_numbers(a, b, path);
         const Tolerated allowed = tolerances({dtype_of_number(a), dtype_of_number(b)}, path);
         add([this, a, b, path, allowed] {
             if (flag("check_dtype") && !a.type().is(b.type()))

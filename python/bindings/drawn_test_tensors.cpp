@@ -119,7 +119,7 @@ nb::object drawn_floats(const nb::dict& functions, nb::handle shape, nb::object 
 enum class DrawnKind : uint8_t { integers, floats, complex };
 
 DrawnKind kind_to_draw(nb::handle dtype) {
-    const auto found = ir::find_dtype(nb::str(nb::object(dtype.attr("name"))).c_str());
+    const auto found = ir::find_dtype(nb::str(nb::getattr(dtype, "name", nb::str(""))).c_str());
     if (found && (*found == ir::DType::boolean || ir::is_integer(*found)))
         return DrawnKind::integers;
     if (found && ir::is_complex(*found)) return DrawnKind::complex;
@@ -189,7 +189,7 @@ nb::object make_tensor(const nb::tuple& shape, nb::handle dtype, nb::handle devi
 }  // namespace
 
 void bind_drawn_test_tensors(nb::module_& module) {
-    module.def("make_tensor", make_tensor, nb::arg("shape"), nb::arg("dtype"),
+    module.def("make_tensor", make_tensor, nb::arg("shape"), nb::arg("dtype").none(),
                nb::arg("device").none(), nb::arg("low").none(), nb::arg("high").none(),
                nb::arg("requires_grad"), nb::arg("noncontiguous"), nb::arg("exclude_zero"),
                nb::arg("memory_format").none(), "torch.testing.make_tensor.");

@@ -1,5 +1,6 @@
 // autograd.Functions within torch.func's vmap and forward mode: a call is one node, whose rules are
 // the Function's own backward, jvp and vmap.
+#include "arguments.h"
 #include "casters.h"
 #include "cell.h"
 #include "composit/base/error.h"
@@ -17,6 +18,7 @@
 #include "shown.h"
 #include "structures.h"
 #include "tape.h"
+#include "tape_hooks.h"
 #include "torch_calls.h"
 #include "torch_objects.h"
 #include "user_functions.h"
@@ -66,6 +68,17 @@ Tensor zeros_as(const Tensor& x) { return numpy::zeros(x.shape(), x.dtype()); }
                    "forward mode is not built. A forward that makes new tensors is required.");
 }
 
+// What a Function's rule gives. Its errors are the user's, whatever transform calls it.
+template <class Rule>
+auto as_users(const Rule& rule) {
+    try {
+        return rule();
+    } catch (const Error&) {
+        set_python_error();
+        throw nb::python_error();
+    }
+}
+
 // The rules of one call.
 class FunctionRules final : public Rules, public std::enable_shared_from_this<FunctionRules> {
   public:
@@ -92,6 +105,29 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
     Tensors vjp(const Tensors& inputs, const Tensors& outputs,
                 const Tensors& gradients) const override {
         const Acquired acquired;
+        return as_users([&] { return gradients_of(inputs, outputs, gradients); });
+    }
+
+    // The tangents that jvp gives.
+    Tensors jvp(const Tensors& inputs, const Tensors& outputs,
+                const Tensors& tangents) const override {
+        const Acquired acquired;
+        return as_users([&] { return tangents_of(inputs, outputs, tangents); });
+    }
+
+    // What vmap gives; nothing where the rule is generated.
+    Tensors batch(const Tensors& inputs, const std::vector<bool>& batched,
+                  int64_t size) const override {
+        const Acquired acquired;
+        return as_users([&] { return batched_results(inputs, batched, size); });
+    }
+
+    std::shared_ptr<const Rules> rules_of_batch(const std::vector<bool>& batched,
+                                                int64_t size) const override;
+
+  private:
+    Tensors gradients_of(const Tensors& inputs, const Tensors& outputs,
+                         const Tensors& gradients) const {
         const WithinRule scope;
         const nb::object context = context_of(inputs, outputs);
         const nb::list results = nb::borrow<nb::list>(nb::object(context.attr("_results")));
@@ -119,15 +155,18 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
                                  "Backward returned an incorrect number of gradients (expected ",
                                  count, ", got ", nb::len(found), ")");
         Tensors made;
-        for (size_t i = 0; i < inputs.size(); ++i)
-            made.push_back(fitting_gradient(found[places_[i]], inputs[i]));
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const nb::object gradient = found[places_[i]];
+            const bool is_none = gradient.is_none() || !ir::is_inexact(inputs[i].dtype());
+            made.push_back(is_none ? Tensor()
+                                   : fitting_gradient(name_of_function(function_) + "Backward",
+                                                      places_[i], held_by(gradient), inputs[i]));
+        }
         return made;
     }
 
-    // The tangents that jvp gives.
-    Tensors jvp(const Tensors& inputs, const Tensors& outputs,
-                const Tensors& tangents) const override {
-        const Acquired acquired;
+    Tensors tangents_of(const Tensors& inputs, const Tensors& outputs,
+                        const Tensors& tangents) const {
         const WithinRule scope;
         const nb::object context = context_of(inputs, outputs);
         const nb::object saved = context.attr("_saved_for_forward");
@@ -142,9 +181,10 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
         const nb::list found = as_parts(function_.attr("jvp")(context, *flows));
         const nb::list returned = as_parts(result_);
         const nb::list results = nb::borrow<nb::list>(nb::object(context.attr("_results")));
-        user_check<RuntimeError>(nb::len(found) == nb::len(returned), name_of_function(function_),
-                                 ".jvp: ", nb::len(found), " tangents for ", nb::len(returned),
-                                 " results of forward. One for each is required.");
+        user_check<RuntimeError>(
+            nb::len(found) == nb::len(returned),
+            "Function's jvp returned an invalid number of forward gradients (expected ",
+            nb::len(returned), " but got ", nb::len(found), ")");
         Tensors made;
         for (size_t i = 0; i < nb::len(returned); ++i) {
             if (!returned[i].is_none()) continue;
@@ -154,10 +194,8 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
         return made;
     }
 
-    // What vmap gives; nothing where the rule is generated.
-    Tensors batch(const Tensors& inputs, const std::vector<bool>& batched,
-                  int64_t size) const override {
-        const Acquired acquired;
+    Tensors batched_results(const Tensors& inputs, const std::vector<bool>& batched,
+                            int64_t size) const {
         const nb::object base = provided("autograd_function");
         const bool is_own = !nb::object(function_.attr("vmap")).is(base.attr("vmap"));
         const bool is_generated =
@@ -182,10 +220,6 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
         return with_first_axes(function_.attr("vmap")(info, nb::tuple(in_dims), *given), size);
     }
 
-    std::shared_ptr<const Rules> rules_of_batch(const std::vector<bool>& batched,
-                                                int64_t size) const override;
-
-  private:
     static bool is_left_out(const nb::object& context, nb::handle result) {
         const nb::object marked = context.attr("_not_differentiable");
         const nb::object number = nb::steal(PyLong_FromVoidPtr(result.ptr()));
@@ -215,23 +249,6 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
                                         like_parts(result_, results));
         if (nb::len(nb::object(context.attr("_dirty"))) > 0) refuse_writes(function_);
         return context;
-    }
-
-    Tensor fitting_gradient(nb::handle gradient, const Tensor& x) const {
-        if (gradient.is_none() || !ir::is_inexact(x.dtype())) return {};
-        Tensor found = held_by(gradient);
-        if (found.shape() != x.shape()) {
-            try {
-                found = held_by(gradient.attr("sum_to_size")(tuple_from(x.shape())));
-            } catch (nb::python_error& error) {
-                if (!error.matches(PyExc_RuntimeError)) throw;
-                throw RuntimeError(composit::text(
-                    "Function ", name_of_function(function_),
-                    "Backward returned an invalid gradient: got [", join(found.shape()),
-                    "] but expected shape compatible with [", join(x.shape()), "]"));
-            }
-        }
-        return found.dtype() == x.dtype() ? found : numpy::astype(found, x.dtype());
     }
 
     // The results of vmap, the new dimension first.

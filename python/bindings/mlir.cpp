@@ -68,8 +68,11 @@ std::vector<Tensor> arguments_of_program(const LoadedModule& made, const std::st
         const bool is_given = i < nb::len(args) || named.contains(names[i].c_str());
         user_check<TypeError>(is_given, "mlir: input '", names[i], "' of ", called, " is missing.",
                               required);
-        given.push_back(i < nb::len(args) ? tensor_from(args[i])
-                                          : tensor_from(named[names[i].c_str()]));
+        const nb::object value =
+            i < nb::len(args) ? nb::object(args[i]) : nb::object(named[names[i].c_str()]);
+        user_check<TypeError>(is_operand(value), "mlir: input '", names[i], "' of ", called, " is ",
+                              Shown{value}, ". A tensor, an array or a number is required.");
+        given.push_back(tensor_from(value));
     }
     return given;
 }

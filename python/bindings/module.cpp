@@ -79,6 +79,7 @@ NB_MODULE(_core, module) {
     nb::module_ jacobians = module.def_submodule(
         "jacobians", "Derivatives of functions over tensors of composit.torch.");
     bind_torch_jacobians(jacobians);
+    bind_torch_duals(jacobians);
     bind_gradient_checks(module);
     bind_sample_batches(module);
     bind_device_pieces(module);

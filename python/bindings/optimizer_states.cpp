@@ -116,13 +116,20 @@ nb::list parameters_of(nb::handle group) { return nb::list(nb::object(group["par
 void add_group(nb::handle optimizer, nb::dict group, nb::handle required) {
     const nb::object given = group["params"];
     nb::list params;
+    user_check<TypeError>(!PySet_Check(given.ptr()),
+                          "optimizer parameters need to be organized in ordered collections, but "
+                          "the ordering of tensors in sets will change between runs. Please use a "
+                          "list instead.");
     if (is_tensor_of_torch(given))
         params.append(given);
     else
         params = nb::list(given);
-    const bool is_named = std::any_of(params.begin(), params.end(), [](nb::handle x) {
+    const auto named = std::count_if(params.begin(), params.end(), [](nb::handle x) {
         return static_cast<bool>(PyTuple_Check(x.ptr()));
     });
+    const bool is_named = named > 0;
+    user_check(!is_named || static_cast<size_t>(named) == nb::len(params),
+               "all optimizer params should be with/without names. Some param names are missing");
     if (is_named) {
         nb::list names, tensors;
         for (nb::handle x : params) {
@@ -357,9 +364,11 @@ nb::str text_of_groups(const std::string& name, nb::handle groups) {
 
 // The groups of parameters that an optimiser is given: tensors, or dictionaries of groups.
 nb::list given_groups(nb::handle params) {
-    user_check<TypeError>(!is_tensor_of_torch(params),
-                          "params argument given to the optimizer should be an iterable of Tensors "
-                          "or dicts, but got a Tensor");
+    if (is_tensor_of_torch(params))
+        fail<TypeError>(
+            "params argument given to the optimizer should be an iterable of Tensors "
+            "or dicts, but got ",
+            Said{params.attr("type")()});
     const nb::list given{nb::borrow(params)};
     user_check<ValueError>(nb::len(given) > 0, "optimizer got an empty parameter list");
     nb::list groups;
@@ -445,7 +454,7 @@ void bind_optimizer_states(nb::module_& module) {
                "The tensor of a state's number, which is written at each step.");
     module.def("snapshot", snapshot, nb::arg("state"),
                "An ordinary dictionary of a state, with tensors in its numbers' places.");
-    module.def("given_groups", given_groups, nb::arg("params"),
+    module.def("given_groups", given_groups, nb::arg("params").none(),
                "The groups of parameters that an optimiser is given.");
     module.def("add_group", add_group, nb::arg("optimizer"), nb::arg("group"), nb::arg("required"),
                "Adds parameters with options of their own. TypeError, ValueError, PyTorch's words, "

@@ -84,11 +84,13 @@ void bind_model_reports(nb::module_& module) {
     });
     module.def(
         "drawn_inputs",
-        [](const nb::object& infos, const std::vector<std::string>& shapes, uint64_t seed) {
+        [](const nb::object& infos, const std::vector<std::string>& shapes,
+           const std::vector<uint32_t>& seed) {  // its words
             const auto inputs = open_inputs(infos);
             nb::list made;
             for (ir::Array& each :
-                 reports::drawn_inputs(inputs, reports::shapes_from(shapes, inputs), seed))
+                 reports::drawn_inputs(inputs, reports::shapes_from(shapes, inputs),
+                                       numpy::random::SeedSequence(seed)))
                 made.append(ndarray_from(std::move(each)));
             return made;
         },

@@ -54,6 +54,12 @@ execute::Options run_options(nb::handle backend, nb::handle threads, bool fuse, 
             .placement = placement};
 }
 
+// What a compiled function is called: as asked for, else as it is.
+std::string name_of_compiled(nb::handle function, const std::optional<std::string>& name) {
+    if (name && !name->empty()) return *name;
+    return nb::str(nb::object(nb::getattr(function, "__name__", nb::str("f")))).c_str();
+}
+
 // Where a call with these runs: on the device that was asked for, else on that of its tensors,
 // which may be several, of each array one; None: in host memory.
 nb::object device_of_call(const std::string& name, nb::handle arrays, nb::handle asked) {
@@ -101,11 +107,12 @@ std::vector<Tensor> with_given(const std::vector<Tensor>& outputs, const nb::dic
 
 void bind_run_options(nb::module_& module) {
     using namespace nb::literals;
-    module.def("run_options", &run_options, "backend"_a, "threads"_a.none(), "fuse"_a,
+    module.def("run_options", &run_options, "backend"_a.none(), "threads"_a.none(), "fuse"_a,
                "reuse_buffers"_a, "cache_folder"_a.none(), "bytes_of_part"_a.none(),
                "pipeline"_a.none(), "placement"_a, "usual_threads"_a);
     module.def("device_of_call", &device_of_call, "name"_a, "arrays"_a, "asked"_a.none(),
                nb::call_guard<Located>());
+    module.def("name_of_compiled", &name_of_compiled, "function"_a, "name"_a.none());
     module.def("with_given", &with_given, "outputs"_a, "inputs"_a, nb::call_guard<Located>());
 }
 

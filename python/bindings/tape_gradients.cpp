@@ -331,9 +331,32 @@ nb::object flows_by_either_name(nb::handle flows, nb::handle variables) {
     return nb::borrow(variables);
 }
 
+// Those of the inputs that the outputs were computed of.
+nb::list reached_inputs(nb::handle inputs, const BelowRecords& below) {
+    std::unordered_set<PyObject*> seen;
+    for (nb::handle each : below.leaves) seen.insert(each.ptr());
+    for (nb::handle each : below.records) seen.insert(each.ptr());
+    nb::list found;
+    for (nb::handle input : listed_tensors(inputs)) {
+        const TensorObject* const tensor = torch_tensor(input);
+        user_check<RuntimeError>(is_recorded(tensor),
+                                 "can't retain_grad on Tensor that has requires_grad=False");
+        const nb::object record = tensor->is_leaf ? nb::borrow(input) : record_of(input);
+        if (seen.contains(record.ptr())) found.append(input);
+    }
+    return found;
+}
+
+void check_has_inputs(nb::handle inputs, const char* function) {
+    const bool is_empty = !inputs.is_none() && PySequence_Check(inputs.ptr()) &&
+                          !is_tensor_of_torch(inputs) && nb::len(inputs) == 0;
+    user_check<RuntimeError>(!is_empty, "`inputs` argument to `", function, "()` cannot be empty.");
+}
+
 // PyTorch's torch.autograd.backward.
 void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_graph,
               bool create_graph, nb::handle grad_variables, nb::handle inputs) {
+    check_has_inputs(inputs, "backward");
     const nb::object given_flows = flows_by_either_name(grad_tensors, grad_variables);
     provided("check_not_capturing")("it takes gradients");
     const bool is_plain = is_tensor_of_torch(tensors) && inputs.is_none() &&
@@ -357,7 +380,7 @@ void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_gra
     std::optional<eager::Reaching> reached;
     nb::list leaves = below.leaves;
     if (!inputs.is_none()) {
-        leaves = listed_tensors(inputs);
+        leaves = reached_inputs(inputs, below);
         reached.emplace(reaching(leaves));
     }
     const eager::Reaching* const which = reached ? &*reached : nullptr;
@@ -417,6 +440,7 @@ void bind_tape_gradients(nb::module_& module) {
         "grad",
         [](nb::handle outputs, nb::handle inputs, nb::handle flows, nb::handle retain_graph,
            TruthFlag create_graph, TruthFlag allow_unused, TruthFlag with_zeros) {
+            check_has_inputs(inputs, "grad");
             return grad(outputs, inputs, flows,
                         {nb::borrow(retain_graph), create_graph, allow_unused, with_zeros});
         },

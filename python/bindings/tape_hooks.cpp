@@ -2,6 +2,7 @@
 #include "tape_hooks.h"
 
 #include "cell.h"
+#include "composit/aten/shapes.h"
 #include "composit/base/error.h"
 #include "composit/eager/recording.h"
 #include "composit/execute/devices.h"
@@ -87,14 +88,6 @@ nb::list backward_of(nb::handle call, nb::list gradients, bool is_recording) {
     return found;
 }
 
-Tensor fitting(nb::handle call, const Tensor& node, const Tensor& gradient) {
-    user_check<RuntimeError>(gradient.shape() == node.shape(), "Function ",
-                             Said{call.attr("name")()}, " returned an invalid gradient: got [",
-                             join(gradient.shape()), "] but expected shape compatible with [",
-                             join(node.shape()), "]");
-    return gradient.dtype() == node.dtype() ? gradient : numpy::astype(gradient, node.dtype());
-}
-
 // The nodes from which a Function's gradients flow on, with the gradients.
 eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
                                       const std::vector<Tensor>& arrived) {
@@ -103,9 +96,13 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
         for (nb::handle input : call.attr("inputs"))
             if (!input.is_none() && is_recorded(as_tensor(input))) sources.append(record_of(input));
     size_t next = 0;
+    const nb::list zeros = nb::borrow<nb::list>(nb::object(call.attr("zeros")));
     for (nb::handle node : call.attr("outputs")) {
+        const nb::object zero = zeros[gradients.size()];
         if (node.is_none()) {
-            gradients.append(nb::none());
+            gradients.append(zero.is_none()
+                                 ? nb::none()
+                                 : wrapped_tensor(content_of<LazyTensor>(zero).tensor()));
             continue;
         }
         const nb::object gradient = wrapped_tensor(
@@ -124,7 +121,8 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
     for (size_t i = 0; i < found.size(); ++i) {
         if (found[i].is_none() || !nb::cast<bool>(needed[i])) continue;
         const Tensor node = content_of<LazyTensor>(nodes[i]).tensor();
-        flow.emplace_back(node, fitting(call, node, held_by(found[i])));
+        const std::string name = nb::str(nb::object(call.attr("name")())).c_str();
+        flow.emplace_back(node, fitting_gradient(name, i, held_by(found[i]), node));
         // Functions that backward called are found.
         PyObject* const record = as_tensor(found[i])->record;
         if (is_recording && is_there(record)) call.attr("add_operand")(nb::handle(record));
@@ -139,14 +137,33 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient) {
         const nb::object changed = hook(gradient);
         if (changed.is_none()) continue;
         torch_tensor(changed);
+        const auto name = nb::getattr(hook, "__name__", nb::object(nb::repr(hook)));
+        const nb::object was = gradient.attr("dtype"), got = changed.attr("dtype");
+        if (!was.equal(got))
+            fail<RuntimeError>("hook '", Said{name}, "' has changed the type of value (was ",
+                               Said{gradient.attr("type")()}, " got ", Said{changed.attr("type")()},
+                               ")");
         const bool is_like = nb::tuple(nb::object(changed.attr("shape")))
                                  .equal(nb::tuple(nb::object(gradient.attr("shape"))));
-        user_check<RuntimeError>(is_like, "hook '",
-                                 Said{nb::getattr(hook, "__name__", nb::object(nb::repr(hook)))},
-                                 "' has changed the size of value");
+        user_check<RuntimeError>(is_like, "hook '", Said{name}, "' has changed the size of value");
         gradient = changed;
     }
     return gradient;
+}
+
+Tensor fitting_gradient(const std::string& record, size_t argument, const Tensor& gradient,
+                        const Tensor& x) {
+    const ir::Shape &shape = gradient.shape(), &wanted = x.shape();
+    bool fits = wanted.size() <= shape.size();
+    for (size_t i = 1; fits && i <= wanted.size(); ++i) {
+        const int64_t length = wanted[wanted.size() - i];
+        fits = length == 1 || length == shape[shape.size() - i];
+    }
+    user_check<RuntimeError>(fits, "Function ", record, " returned an invalid gradient at index ",
+                             argument, " - got [", join(shape),
+                             "] but expected shape compatible with [", join(wanted), "]");
+    const Tensor sum = shape == wanted ? gradient : aten::sum_to_size(gradient, wanted);
+    return sum.dtype() == x.dtype() ? sum : numpy::astype(sum, x.dtype());
 }
 
 bool is_function_record(nb::handle record) { return record.type().is(provided("function_record")); }

@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
 #include <vector>
 
 namespace composit::python {
@@ -14,6 +15,11 @@ namespace nb = nanobind;
 
 // The gradient after the hooks of a dictionary. RuntimeError where one changes its shape.
 nb::object after_hooks(nb::handle hooks, nb::object gradient);
+
+// The gradient, of whatever shape and dtype, as one of x: the sum where x's shape broadcasts to
+// its. RuntimeError: another shape, of what `record` returned for its argument of that number.
+Tensor fitting_gradient(const std::string& record, size_t argument, const Tensor& gradient,
+                        const Tensor& x);
 
 // Whether a record is that of a call of a Function.
 bool is_function_record(nb::handle record);

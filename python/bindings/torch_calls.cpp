@@ -96,12 +96,20 @@ void refuse_unbuilt(const std::string& text) {
 
 namespace {
 
+// Whether a tensor is a view that was made before its source became a leaf. It counts as recorded,
+// but its values are the source's, to which no gradient goes through it.
+bool is_view_from_before(const TensorObject* tensor) {
+    return !tensor->is_leaf && !is_there(tensor->record) && is_there(tensor->root) &&
+           as_tensor(tensor->root)->is_leaf;
+}
+
 // What functions over LazyTensors take in place of an argument.
 nb::object operand_for(nb::handle value, bool is_detached) {
     if (is_tensor_of_torch(value)) {
         const nb::object lazy = lazy_of(value);
-        const bool is_cut =
-            is_detached && as_tensor(value)->is_tainted && !is_recorded(as_tensor(value));
+        const TensorObject* const tensor = as_tensor(value);
+        const bool is_cut = is_detached && ((tensor->is_tainted && !is_recorded(tensor)) ||
+                                            is_view_from_before(tensor));
         return is_cut ? of_nn("stop_gradient")(lazy) : lazy;
     }
     if (PyList_CheckExact(value.ptr()) || PyTuple_CheckExact(value.ptr())) {

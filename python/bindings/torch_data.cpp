@@ -159,9 +159,34 @@ nb::object as_places(nb::handle index) {
 
 }  // namespace
 
+// A list with sequences, tensors, slices, None or an ellipsis in it is a tuple of indices, as
+// PyTorch reads it; an ellipsis behind another one with nothing behind it says nothing.
+nb::object parted_index(nb::handle index) {
+    constexpr size_t longest = 32;  // PyTorch's: of more there are no dimensions
+    const auto is_part = [](nb::handle item) {
+        return item.is_none() || item.is(nb::handle(Py_Ellipsis)) || PySlice_Check(item.ptr()) ||
+               is_tensor_of_torch(item) || PySequence_Check(item.ptr());
+    };
+    nb::object parts = nb::borrow(index);
+    if (PyList_Check(index.ptr()) && nb::len(index) < longest) {
+        const nb::list items = nb::borrow<nb::list>(index);
+        if (std::any_of(items.begin(), items.end(), is_part)) parts = nb::tuple(items);
+    }
+    if (!PyTuple_Check(parts.ptr())) return parts;
+    const nb::list kept(parts);
+    const auto is_ellipsis = [&](size_t i) { return kept[i].is(nb::handle(Py_Ellipsis)); };
+    size_t count = nb::len(kept), others = 0;
+    for (size_t i = 0; i < count; ++i) others += is_ellipsis(i);
+    for (; others > 1 && is_ellipsis(count - 1); --others) --count;
+    if (count == nb::len(kept)) return parts;
+    while (nb::len(kept) > count) nb::del(kept[nb::len(kept) - 1]);
+    return nb::tuple(kept);
+}
+
 // (the index, with integers and tensors in place of others; whether it consists of integers,
 // slices, None and an ellipsis alone). ValueError for slices that go backwards.
-nb::tuple read_index(nb::handle index) {
+nb::tuple read_index(nb::handle given) {
+    const nb::object index = parted_index(given);
     bool is_basic = true;
     for (nb::handle part : parts_of_index(index)) {
         is_basic = is_basic && is_basic_part(part);
@@ -172,7 +197,7 @@ nb::tuple read_index(nb::handle index) {
                 PyObject_RichCompareBool(step.ptr(), nb::int_(0).ptr(), Py_GT) == 1,
             "step must be greater than zero");
     }
-    return nb::make_tuple(is_basic ? nb::borrow(index) : as_places(index), is_basic);
+    return nb::make_tuple(is_basic ? index : as_places(index), is_basic);
 }
 
 namespace {

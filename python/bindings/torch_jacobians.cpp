@@ -1,8 +1,9 @@
-// torch.autograd.functional: Jacobians, Hessians and products with them; tangents that go along
-// with values, torch.autograd.forward_ad.
+// torch.autograd.functional: Jacobians, Hessians and products with them.
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/recording.h"
+#include "composit/ir/depth_first.h"
+#include "exact_errors.h"
 #include "flags.h"
 #include "provided.h"
 #include "shown.h"
@@ -12,7 +13,10 @@
 #include "user_functions.h"
 #include "values.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,15 +25,35 @@ namespace {
 
 bool requires_gradient(nb::handle tensor) { return is_recorded(torch_tensor(tensor)); }
 
-nb::tuple tensors_of_user(nb::handle value) {
-    return is_tensor_of_torch(value) ? nb::make_tuple(value) : nb::tuple(nb::borrow(value));
-}
-
 // How gradients are taken.
 struct Taking {
     std::string name;  // of the function that the user called
     bool create_graph = false, is_strict = false;
+    // What depends on no input where strict is True, and what its derivative is called.
+    std::string subject = "The output";
+    const char* derivative = "jacobian";  // null: it may be constant
+    std::optional<size_t> output;         // whose row it is: PyTorch calls it an input
 };
+
+constexpr const char* not_allowed = ". This is not allowed in strict mode";
+
+// A tensor, or a tuple of them, as a tuple. TypeError, PyTorch's words, for others: the function's
+// inputs, its outputs, or v.
+nb::tuple tensors_of_user(nb::handle value, const char* what, const std::string& function) {
+    const bool is_tuple = PyTuple_Check(value.ptr());
+    const nb::tuple parts = is_tuple ? nb::borrow<nb::tuple>(value) : nb::make_tuple(value);
+    for (size_t i = 0; i < nb::len(parts); ++i) {
+        const nb::object part = parts[i];
+        exact_check(
+            PyExc_TypeError, is_tensor_of_torch(part), "The ", what, " given to ", function,
+            " must be either a Tensor or a tuple of Tensors but the ",
+            is_tuple ? composit::text("value at index ", i) : composit::text("given ", what),
+            " has type ", Said{part.type()}, ".");
+    }
+    return parts;
+}
+
+constexpr const char* outputs_words = "outputs of the user-provided function";
 
 // A call of the user's function: its arguments as tensors to differentiate by, and its results.
 struct UsersCall {
@@ -37,22 +61,30 @@ struct UsersCall {
     nb::object outputs;
 };
 
+// What the user's function returned: tensors, and where strict is True computed of the inputs.
+nb::tuple check_outputs(nb::handle outputs, const Taking& how) {
+    const nb::tuple parts = tensors_of_user(outputs, outputs_words, how.name);
+    size_t number = 0;
+    for (nb::handle y : parts)
+        exact_check(PyExc_RuntimeError, !how.is_strict || requires_gradient(y), "Output ", number++,
+                    " of the user-provided function does not require gradients. The outputs must "
+                    "be computed in a differentiable manner from the input when running in strict "
+                    "mode.");
+    return parts;
+}
+
 UsersCall called_for_gradients(const nb::object& function, nb::handle inputs, const Taking& how) {
     UsersCall made;
-    size_t number = 0;
-    for (nb::handle x : tensors_of_user(inputs)) {
-        user_check<TypeError>(is_tensor_of_torch(x), how.name, ": input ", number, " is a ",
-                              KindOf{x}, ". Tensors are required.");
-        ++number;
-    }
+    const nb::tuple given = tensors_of_user(inputs, "inputs", how.name);
     const eager::EnableGrad scope;
-    for (nb::handle x : tensors_of_user(inputs)) {
+    for (nb::handle x : given) {
         if (how.create_graph && requires_gradient(x))
             made.inputs.append(x.attr("clone")());
         else
             made.inputs.append(x.attr("detach")().attr("clone")().attr("requires_grad_")());
     }
     made.outputs = function(*made.inputs);
+    check_outputs(made.outputs, how);
     return made;
 }
 
@@ -63,13 +95,42 @@ nb::object given_back(const nb::list& values, bool is_one, bool create_graph) {
     return is_one ? nb::object(found[0]) : nb::object(nb::tuple(found));
 }
 
+// Whether the values of one of the tensors are computed of those of the input, and gradients go the
+// same way. Records alone say of more that it may be.
+bool depends_on(const nb::list& tensors, nb::handle input) {
+    std::vector<Tensor> from;
+    for (nb::handle tensor : tensors)
+        if (requires_gradient(tensor)) from.push_back(held_by(tensor));
+    const Tensor sought = held_by(input);
+    std::unordered_set<const ir::Node*> met;
+    ir::depth_first(from, [&](const ir::Node& node) {
+        return node.operation().name != "stop_gradient" && met.insert(&node).second;
+    });
+    return met.contains(&sought.node());
+}
+
+bool depends_on_any(nb::handle tensor, const nb::list& inputs) {
+    nb::list tensors;
+    tensors.append(tensor);
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](nb::handle input) { return depends_on(tensors, input); });
+}
+
+void check_derivative(nb::handle found, const nb::list& inputs, size_t number, const Taking& how) {
+    exact_check(PyExc_RuntimeError, depends_on_any(found, inputs), "The ", how.derivative,
+                " of the user-provided function is independent of input ", number, not_allowed,
+                " when create_graph=True.");
+}
+
 nb::list zeros_for_none(nb::handle gradients, const nb::list& inputs, const Taking& how) {
     nb::list found;
     for (size_t i = 0; i < nb::len(inputs); ++i) {
         const nb::object gradient =
             gradients.is_none() ? nb::none() : nb::object(nb::borrow(gradients)[i]);
-        user_check<RuntimeError>(!gradient.is_none() || !how.is_strict, how.name,
-                                 ": the output does not depend on an input, and strict is True");
+        exact_check(PyExc_RuntimeError, !gradient.is_none() || !how.is_strict, how.subject,
+                    " of the user-provided function is independent of input ", i, not_allowed, ".");
+        if (how.is_strict && how.create_graph && how.derivative)
+            check_derivative(gradient, inputs, how.output.value_or(i), how);
         found.append(gradient.is_none() ? torch_function("zeros_like")(nb::object(inputs[i]))
                                         : gradient);
     }
@@ -86,36 +147,50 @@ nb::list gradients_for_user(const nb::list& outputs, const nb::list& inputs, con
     }
     if (nb::len(chosen) == 0) return zeros_for_none(nb::none(), inputs, how);
     GradOptions options{nb::bool_(true), how.create_graph, true, false};
-    return zeros_for_none(grad(chosen, inputs, given, options), inputs, how);
+    nb::list found(grad(chosen, inputs, given, options));
+    for (size_t i = 0; how.is_strict && i < nb::len(found); ++i)
+        if (!depends_on(chosen, inputs[i])) found[i] = nb::none();
+    return zeros_for_none(found, inputs, how);
 }
 
-// What flows into tensors: what is given, or one into a single element.
-nb::list flows_for_user(nb::handle given, const nb::list& like, const Taking& how) {
+// What flows into tensors, one tensor or a tuple: what is given, or one into a single element,
+// which `source` gives then.
+nb::list flows_for_user(nb::handle given, const nb::list& like, bool is_tuple, const char* source,
+                        const std::string& function) {
     nb::list flows;
     if (given.is_none()) {
-        user_check<RuntimeError>(
-            nb::len(like) == 1 && ir::element_count(type_seen(like[0]).shape) == 1, how.name,
-            ": The vector v can only be None if the user-provided function returns a single Tensor "
-            "with a single element.");
+        exact_check(PyExc_RuntimeError,
+                    nb::len(like) == 1 && ir::element_count(type_seen(like[0]).shape) == 1,
+                    "The vector v can only be None if the ", source,
+                    " a single Tensor with a single element.");
         flows.append(torch_function("ones_like")(nb::object(like[0])));
         return flows;
     }
-    flows = nb::list(tensors_of_user(given));
-    for (size_t i = 0; i < std::min(nb::len(flows), nb::len(like)); ++i) {
-        const nb::object size = nb::tuple(nb::object(flows[i].attr("shape")));
-        const nb::object wanted = nb::tuple(nb::object(like[i].attr("shape")));
-        user_check<RuntimeError>(size.equal(wanted), how.name, ": v has size ", Said{size},
-                                 ". The size ", Said{wanted}, " is required.");
+    flows = nb::list(tensors_of_user(given, "v", function));
+    const size_t count = nb::len(like);
+    exact_check(PyExc_RuntimeError, nb::len(flows) == count || is_tuple,
+                "The given v should contain a single Tensor.");
+    exact_check(PyExc_RuntimeError, nb::len(flows) == count,
+                "v is a tuple of invalid length: should be ", count, " but got ", nb::len(flows),
+                ".");
+    for (size_t i = 0; i < count; ++i) {
+        const nb::object size = flows[i].attr("shape"), wanted = like[i].attr("shape");
+        exact_check(PyExc_RuntimeError, size.equal(wanted),
+                    is_tuple ? composit::text("Entry ", i, " in ") : "",
+                    "v has invalid size: should be ", Said{wanted}, " but got ", Said{size}, ".");
     }
     return flows;
 }
+constexpr const char* of_input = "input to the user-provided function is";
+constexpr const char* of_output = "user-provided function returns";
 
 nb::tuple vjp_for_user(const nb::object& function, nb::handle inputs, nb::handle v,
                        const Taking& how) {
     const UsersCall call = called_for_gradients(function, inputs, how);
-    const nb::list outputs(tensors_of_user(call.outputs));
-    const nb::list found =
-        gradients_for_user(outputs, call.inputs, flows_for_user(v, outputs, how), how);
+    const nb::list outputs(check_outputs(call.outputs, how));
+    const bool is_tuple = PyTuple_Check(call.outputs.ptr());
+    const nb::list found = gradients_for_user(
+        outputs, call.inputs, flows_for_user(v, outputs, is_tuple, of_output, how.name), how);
     return nb::make_tuple(given_back(outputs, is_tensor_of_torch(call.outputs), how.create_graph),
                           given_back(found, is_tensor_of_torch(inputs), how.create_graph));
 }
@@ -123,18 +198,25 @@ nb::tuple vjp_for_user(const nb::object& function, nb::handle inputs, nb::handle
 // The gradient of a gradient that is linear in it.
 nb::tuple jvp_for_user(const nb::object& function, nb::handle inputs, nb::handle v,
                        const Taking& how) {
+    const nb::list given(tensors_of_user(inputs, "inputs", how.name));
+    const nb::list flows =
+        flows_for_user(v, given, PyTuple_Check(inputs.ptr()), of_input, how.name);
     const UsersCall call = called_for_gradients(function, inputs, how);
-    const nb::list outputs(tensors_of_user(call.outputs));
-    const nb::list flows = flows_for_user(v, call.inputs, how);
+    const nb::list outputs(check_outputs(call.outputs, how));
     nb::list linear, pulled;
     {
         const eager::EnableGrad scope;
         for (nb::handle y : outputs)
             linear.append(torch_function("zeros_like")(y).attr("requires_grad_")());
-        pulled = gradients_for_user(outputs, call.inputs, linear, {how.name, true, how.is_strict});
+        Taking by_inputs = how;
+        by_inputs.create_graph = true;
+        by_inputs.derivative = nullptr;
+        pulled = gradients_for_user(outputs, call.inputs, linear, by_inputs);
     }
     const nb::list found =
         gradients_for_user(pulled, linear, flows, {how.name, how.create_graph, false});
+    for (size_t i = 0; how.is_strict && how.create_graph && i < nb::len(found); ++i)
+        check_derivative(found[i], call.inputs, i, how);
     const bool is_one = is_tensor_of_torch(call.outputs);
     return nb::make_tuple(given_back(outputs, is_one, how.create_graph),
                           given_back(found, is_one, how.create_graph));
@@ -171,11 +253,14 @@ nb::list jacobian_rows(nb::handle output, const nb::list& inputs, const Taking& 
 nb::object jacobian_for_user(const nb::object& function, nb::handle inputs, const Taking& how) {
     const UsersCall call = called_for_gradients(function, inputs, how);
     nb::list found;
-    for (nb::handle y : tensors_of_user(call.outputs)) {
+    for (nb::handle y : tensors_of_user(call.outputs, outputs_words, how.name)) {
         nb::list rows;
         {
             const eager::EnableGrad scope;
-            rows = jacobian_rows(y, call.inputs, how);
+            Taking of_output = how;
+            of_output.output = nb::len(found);
+            of_output.subject = composit::text("Output ", nb::len(found));
+            rows = jacobian_rows(y, call.inputs, of_output);
         }
         found.append(given_back(rows, is_tensor_of_torch(inputs), how.create_graph));
     }
@@ -183,36 +268,55 @@ nb::object jacobian_for_user(const nb::object& function, nb::handle inputs, cons
 }
 
 // A function that returns one number, without dimensions.
-nb::object scalar_function(const nb::object& function, const std::string& name) {
-    return nb::cpp_function([function, name](const nb::args& args) {
+nb::object scalar_function(const nb::object& function, const Taking& how) {
+    return nb::cpp_function([function, how](const nb::args& args) {
         const nb::object found = function(*args);
-        user_check<RuntimeError>(
-            is_tensor_of_torch(found) && ir::element_count(type_seen(found).shape) == 1, name,
-            ": The function given to ", name,
-            " should return a single Tensor with a single element.");
+        // The value alone is computed of other tensors.
+        const bool is_strict = how.is_strict && std::any_of(args.begin(), args.end(), [](auto x) {
+                                   return is_tensor_of_torch(x) && requires_gradient(x);
+                               });
+        const nb::tuple parts =
+            check_outputs(found, {how.name, false, is_strict, how.subject, how.derivative, {}});
+        exact_check(PyExc_RuntimeError, is_tensor_of_torch(found) && nb::len(parts) == 1,
+                    "The function given to ", how.name, " should return a single Tensor");
+        exact_check(PyExc_RuntimeError, ir::element_count(type_seen(found).shape) == 1,
+                    "The Tensor returned by the function given to ", how.name,
+                    " should contain a single element");
         return nb::object(found.attr("reshape")(nb::tuple()));
     });
 }
 
-// The gradients of a function by all of its arguments.
-nb::object slope_function(const nb::object& function, bool is_one) {
-    return nb::cpp_function([function, is_one](const nb::args& args) {
-        nb::tuple found;
-        {
-            const eager::EnableGrad scope;
-            const nb::object value = function(*args);
-            found = grad(value, args, nb::none(), {nb::none(), true, true, false});
-        }
-        const nb::list made = zeros_for_none(found, nb::list(args), {"hessian", true, false});
+// The gradients of a function by all of its arguments, each of which depends on one of them where
+// strict is True.
+nb::object slope_function(const nb::object& function, bool is_one, const Taking& how) {
+    return nb::cpp_function([function, is_one, how](const nb::args& args) {
+        const nb::list inputs(args);
+        const eager::EnableGrad scope;
+        nb::list values, flows;
+        values.append(function(*args));
+        flows.append(torch_function("ones_like")(nb::object(values[0])));
+        // A slope of 0 of the Hessian is one that depends on nothing.
+        const bool is_hessian = how.name == "hessian";
+        const nb::list made = gradients_for_user(
+            values, inputs, flows,
+            {how.name, true, how.is_strict && !is_hessian, how.subject, nullptr, {}});
+        for (size_t i = 0; how.is_strict && i < nb::len(made); ++i)
+            exact_check(PyExc_RuntimeError, depends_on_any(made[i], inputs),
+                        "While computing the hessian, found that the jacobian of the user-provided "
+                        "function with respect to input ",
+                        i, " is independent of the input", not_allowed,
+                        ". You should ensure that your function is twice differentiable and that "
+                        "the jacobian depends on the inputs (this would be violated by a linear "
+                        "function for example).");
         return is_one ? nb::object(made[0]) : nb::object(nb::tuple(made));
     });
 }
 
 nb::object hessian_for_user(const nb::object& function, nb::handle inputs, const Taking& how) {
     const bool is_one = is_tensor_of_torch(inputs);
-    const size_t count = nb::len(tensors_of_user(inputs));
+    const size_t count = nb::len(tensors_of_user(inputs, "inputs", how.name));
     const nb::object slope =
-        slope_function(scalar_function(function, how.name), is_one || count == 1);
+        slope_function(scalar_function(function, how), is_one || count == 1, how);
     const nb::object found =
         jacobian_for_user(slope, inputs, {"jacobian", how.create_graph, how.is_strict});
     if (is_one || count > 1) return found;
@@ -223,128 +327,46 @@ nb::object hessian_for_user(const nb::object& function, nb::handle inputs, const
 // The value, and v times the Hessian, from the one side or the other.
 nb::tuple product_with_hessian(const nb::object& function, nb::handle inputs, nb::handle v,
                                const Taking& how, bool by_vjp) {
-    const nb::tuple given = tensors_of_user(inputs);
-    const nb::object checked = scalar_function(function, how.name);
-    const nb::object slope = slope_function(checked, nb::len(given) == 1);
+    const nb::tuple given = tensors_of_user(inputs, "inputs", how.name);
+    const bool is_tuple = PyTuple_Check(inputs.ptr());
+    const nb::list flows = flows_for_user(v, nb::list(given), is_tuple, of_input, how.name);
+    const nb::object checked = scalar_function(function, how);
+    const nb::object slope = slope_function(checked, nb::len(given) == 1, how);
+    const Taking inner{by_vjp ? "vjp" : "jvp", how.create_graph, how.is_strict,
+                       "The jacobian",         "hessian",        {}};
+    const nb::object along = nb::len(flows) == 1 ? nb::object(flows[0]) : nb::tuple(flows);
+    const nb::tuple both = by_vjp ? vjp_for_user(slope, inputs, along, inner)
+                                  : jvp_for_user(slope, inputs, along, inner);
     const nb::object value = checked(*given);
-    const Taking inner{by_vjp ? "vjp" : "jvp", how.create_graph, how.is_strict};
-    const nb::tuple both =
-        by_vjp ? vjp_for_user(slope, inputs, v, inner) : jvp_for_user(slope, inputs, v, inner);
     return nb::make_tuple(how.create_graph ? value : nb::object(value.attr("detach")()),
                           nb::object(both[1]));
 }
 
-// ----- forward mode
-
-// The tangents of a level, of which there is one at a time; guarded by the interpreter's lock. The
-// tangent of what is computed of dual tensors is the derivative of its gradient by the gradient
-// that is asked for, which is the product of the Jacobian and the tangents.
-struct DualLevel {
-    bool is_entered = false;
-    std::vector<std::pair<nb::object, nb::object>> duals;
-};
-DualLevel& dual_level() {
-    static DualLevel& level = *new DualLevel;
-    return level;
-}
-
-void enter_dual_level() {
-    user_check<RuntimeError>(!dual_level().is_entered,
-                             "Nested forward mode AD is not supported at the moment");
-    dual_level().is_entered = true;
-}
-
-void exit_dual_level() {
-    user_check<RuntimeError>(dual_level().is_entered,
-                             "Trying to exit a forward AD level but no level is entered.");
-    dual_level().is_entered = false;
-    dual_level().duals.clear();
-}
-
-// Whether a gradient of a tensor may go further than the level's own tensors.
-bool goes_beyond_duals(nb::handle tensor) {
-    if (!requires_gradient(tensor)) return false;
-    for (const auto& [dual, tangent] : dual_level().duals) {
-        const TensorObject* const held = as_tensor(dual);
-        if (!held->is_leaf && is_recorded(held)) return true;
-    }
-    return false;
-}
-
-nb::object tangent_of_result(nb::handle tensor) {
-    const eager::EnableGrad scope;
-    const DualLevel& level = dual_level();
-    if (level.duals.empty()) return nb::none();
-    const nb::object zeros_like = torch_function("zeros_like");
-    const nb::object asked = zeros_like(tensor).attr("requires_grad_")();
-    nb::list duals, linear, tangents;
-    for (const auto& [dual, tangent] : level.duals) duals.append(dual);
-    const nb::tuple gradients = grad(tensor, duals, asked, {nb::none(), true, true, false});
-    bool is_met = false, is_outer = false;
-    for (size_t i = 0; i < nb::len(duals); ++i) {
-        const nb::object gradient = gradients[i];
-        if (gradient.is_none()) continue;
-        is_met = true;
-        if (!requires_gradient(gradient)) continue;
-        const nb::object& tangent = level.duals.at(i).second;
-        linear.append(gradient);
-        tangents.append(tangent);
-        is_outer = is_outer || requires_gradient(tangent);
-    }
-    if (!is_met) return nb::none();
-    nb::object made = nb::none();
-    if (nb::len(linear) > 0)
-        made = grad(linear, asked, tangents, {nb::none(), true, true, false})[0];
-    if (made.is_none()) return zeros_like(tensor.attr("detach")());
-    return is_outer || goes_beyond_duals(made) ? made : nb::object(made.attr("detach")());
-}
-
-// The value, with its gradient by what is outside of the level; and the tangent.
-nb::tuple unpack_dual(nb::handle tensor) {
-    const DualLevel& level = dual_level();
-    if (!level.is_entered || !is_tensor_of_torch(tensor)) return nb::make_tuple(tensor, nb::none());
-    nb::object known;
-    for (const auto& [dual, tangent] : level.duals)
-        if (dual.is(tensor)) known = tangent;
-    if (!known.is_valid() && !requires_gradient(tensor)) {
-        if (as_tensor(tensor)->is_tainted && !level.duals.empty() &&
-            ir::is_floating(type_seen(tensor).dtype))
-            refuse_unbuilt(
-                "unpack_dual: the tensor was computed under no_grad, where tangents are not built. "
-                "Recording (enable_grad) is required.");
-        return nb::make_tuple(tensor, nb::none());
-    }
-    const nb::object primal =
-        goes_beyond_duals(tensor) ? nb::borrow(tensor) : nb::object(tensor.attr("detach")());
-    return nb::make_tuple(primal, known.is_valid() ? known : tangent_of_result(tensor));
-}
-
-nb::object make_dual(nb::handle tensor, nb::handle tangent) {
-    user_check<RuntimeError>(dual_level().is_entered,
-                             "Trying to create a dual Tensor for forward AD but no level exists, "
-                             "make sure to enter_dual_level() first.");
-    const auto check = [](const char* what, nb::handle one) {
-        user_check<ValueError>(
-            ir::is_inexact((torch_tensor(one), type_seen(one).dtype)), "Expected ", what,
-            " to be floating point or complex, but got: ", Said{nb::object(one.attr("dtype"))});
+// jacobian and hessian: a way of going through the function that is there, in PyTorch's words.
+void check_strategy(const std::string& name, const std::string& strategy, bool is_vectorized,
+                    const Taking& how) {
+    const bool is_forward = strategy == "forward-mode", is_jacobian = name == "jacobian";
+    exact_check(PyExc_AssertionError, is_forward || strategy == "reverse-mode",
+                "Expected strategy to be either \"forward-mode\" or \"reverse-mode\".",
+                is_jacobian ? " Hint: If your function has more outputs than inputs, "
+                              "\"forward-mode\" tends to be more performant. Otherwise, prefer to "
+                              "use \"reverse-mode\"."
+                            : "");
+    const auto together = [&](bool holds, const char* one, const char* other, const char* instead) {
+        exact_check(PyExc_RuntimeError, !holds, "torch.autograd.functional.jacobian: `", one,
+                    "` and `", other, "` are not supported together", instead);
     };
-    check("primal", tensor);
-    check("tangent", tangent);
-    const ir::TensorType type = type_seen(tensor), of_tangent = type_seen(tangent);
-    user_check<RuntimeError>(type.shape == of_tangent.shape && type.dtype == of_tangent.dtype,
-                             "make_dual: the tangent is ", Said{nb::object(tangent.attr("dtype"))},
-                             "[", join(of_tangent.shape), "] for ",
-                             Said{nb::object(tensor.attr("dtype"))}, "[", join(type.shape),
-                             "]. The same is required.");
-    user_check<RuntimeError>(
-        unpack_dual(tensor)[1].is_none(),
-        "make_dual: the tensor has a tangent already. One without is required.");
-    const eager::EnableGrad scope;
-    const nb::object dual = requires_gradient(tensor)
-                                ? provided("dual_of_recorded")(tensor)
-                                : nb::object(tensor.attr("detach")().attr("requires_grad_")());
-    dual_level().duals.emplace_back(dual, nb::borrow(tangent));
-    return dual;
+    exact_check(PyExc_NotImplementedError, !is_forward || !how.create_graph,
+                "torch.autograd.functional.jacobian: `create_graph=True` and "
+                "`strategy=\"forward-mode\"` are not supported together (yet). Please either set "
+                "`create_graph=False` or `strategy=\"reverse-mode\"`.");
+    together(is_forward && how.is_strict, "strict=True", "strategy=\"forward-mode\"",
+             " (yet). Please either set `strict=False` or `strategy=\"reverse-mode\"`.");
+    together(is_vectorized && how.is_strict, "strict=True", "vectorized=True",
+             ". Please either set `strict=False` or `vectorize=False`.");
+    exact_check(PyExc_NotImplementedError, !is_forward || is_vectorized,
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
+                "implemented for `vectorize=True`.");
 }
 
 }  // namespace
@@ -357,7 +379,7 @@ void bind_torch_jacobians(nb::module_& module) {
                          TruthFlag create_graph, TruthFlag strict) {
                 return call(function, inputs, v, Taking{name, create_graph, strict});
             },
-            nb::arg("func"), nb::arg("inputs"), nb::arg("v").none(), nb::arg("create_graph"),
+            nb::arg("func"), nb::arg("inputs").none(), nb::arg("v").none(), nb::arg("create_graph"),
             nb::arg("strict"));
     };
     add_product("vjp", vjp_for_user);
@@ -374,17 +396,16 @@ void bind_torch_jacobians(nb::module_& module) {
         module.def(
             name,
             [name, call](const nb::object& function, nb::handle inputs, TruthFlag create_graph,
-                         TruthFlag strict) {
-                return call(function, inputs, Taking{name, create_graph, strict});
+                         TruthFlag strict, TruthFlag vectorize, const std::string& strategy) {
+                const Taking how{name, create_graph, strict};
+                check_strategy(name, strategy, vectorize, how);
+                return call(function, inputs, how);
             },
-            nb::arg("func"), nb::arg("inputs"), nb::arg("create_graph"), nb::arg("strict"));
+            nb::arg("func"), nb::arg("inputs").none(), nb::arg("create_graph"), nb::arg("strict"),
+            nb::arg("vectorize"), nb::arg("strategy"));
     };
     add_matrix("jacobian", jacobian_for_user);
     add_matrix("hessian", hessian_for_user);
-    module.def("enter_dual_level", enter_dual_level);
-    module.def("exit_dual_level", exit_dual_level);
-    module.def("make_dual", make_dual, nb::arg("tensor"), nb::arg("tangent"));
-    module.def("unpack_dual", unpack_dual, nb::arg("tensor").none());
 }
 
 }  // namespace composit::python

@@ -6,8 +6,10 @@
 #include "composit/eager/recording.h"
 #include "composit/eager/writing.h"
 #include "composit/ir/body.h"
+#include "composit/ir/scalar_types.h"
 #include "composit/nn/differentiation.h"
 #include "content.h"
+#include "conversion_arguments.h"
 #include "flags.h"
 #include "following.h"
 #include "level.h"
@@ -139,6 +141,11 @@ void set_item_of_torch(nb::handle self, nb::handle given, nb::object value) {
         value = provided("torch_from_numpy")(value);
     const bool is_tensor = is_tensor_of_torch(value);
     const bool is_filled = is_tensor && type_seen(value).shape.empty() && is_mask(index);
+    if (is_filled && ir::is_complex(type_seen(value).dtype) &&
+        !ir::is_complex(type_seen(self).dtype)) {
+        set_item_of_torch(self, given, value.attr("item")());  // which has to be a real number
+        return;
+    }
     if (!is_basic && is_tensor && !is_filled)
         function_of_core("check_operands")("index_put", nb::make_tuple(self, nb::tuple(), value),
                                            nb::dict(), true);
@@ -173,8 +180,11 @@ nb::object index_of_arrays(nb::handle index) {
         for (nb::handle part : index) parts.append(index_of_arrays(part));
         return nb::tuple(parts);
     }
-    if (PyList_Check(index.ptr()) || PyRange_Check(index.ptr()))
-        return numpy_attribute("asarray")(index);
+    if (PyList_Check(index.ptr()) || PyRange_Check(index.ptr())) {
+        const nb::object array = numpy_attribute("asarray")(index);
+        const bool is_empty = nb::cast<int64_t>(nb::object(array.attr("size"))) == 0;
+        return is_empty ? nb::object(array.attr("astype")("int64")) : array;
+    }
     if (!is_tensor(index)) return nb::borrow(index);
     const ir::DType dtype = content_of<LazyTensor>(index).type().dtype;
     if (dtype == ir::DType::uint8) return index.attr("astype")("bool");
@@ -240,10 +250,19 @@ void set_gradient(nb::handle tensor, nb::handle value) {
         drop(self->grad);
         return;
     }
-    const auto shape = [](nb::handle x) { return nb::tuple(nb::object(x.attr("shape"))); };
-    user_check<RuntimeError>(shape(value).equal(shape(tensor)),
-                             "assigned grad has data of a different size: ", Said{shape(value)},
-                             " for ", Said{shape(tensor)});
+    user_check<TypeError>(is_tensor_of_torch(value),
+                          "assigned grad expected to be a Tensor or None but got grad of type ",
+                          Py_TYPE(value.ptr())->tp_name);
+    user_check<RuntimeError>(!value.is(tensor), "can't assign Variable as its own grad");
+    const ir::TensorType given = type_seen(value), own = type_seen(tensor);
+    user_check<RuntimeError>(
+        given.dtype == own.dtype, "attempting to assign a gradient with dtype '",
+        ir::cpp_type_name(given.dtype), "' to a tensor with grad_dtype '",
+        ir::scalar_type_name(own.dtype), "'. The gradient must match the tensor's dtype.");
+    user_check<RuntimeError>(given.shape == own.shape, "attempting to assign a gradient of size '[",
+                             join(given.shape), "]' to a tensor of size '[", join(own.shape),
+                             "]'. Please ensure that the gradient and the tensor are the same "
+                             "size");
     const nb::object there = value.attr("device"), here = tensor.attr("device");
     user_check<RuntimeError>(there.equal(here),
                              "assigned grad has data located on a different device: ", Said{there},
@@ -332,21 +351,8 @@ nb::object register_hook_after_gradients(nb::handle tensor, nb::handle hook) {
 
 // Tensor.to: on another device, in another dtype, or as another tensor is.
 nb::object converted(nb::handle tensor, const nb::tuple& args, const nb::dict& kwargs) {
-    nb::object dtype = kwargs.get("dtype", nb::none()), device = kwargs.get("device", nb::none());
-    nb::list flags;
-    const nb::object dtypes = provided("torch_dtype");
-    for (nb::handle value : args) {
-        if (nb::isinstance(value, dtypes)) {
-            dtype = nb::borrow(value);
-        } else if (PyBool_Check(value.ptr())) {
-            flags.append(value);
-        } else if (is_tensor_of_torch(value)) {
-            dtype = value.attr("dtype");
-            device = provided("torch_place_of")(value);
-        } else if (!value.is_none()) {
-            device = nb::borrow(value);
-        }
-    }
+    const ConversionWanted wanted = read_conversion(args, kwargs);
+    const nb::object &dtype = wanted.dtype, &device = wanted.device;
     nb::object made = nb::borrow(tensor);
     if (!dtype.is_none() && !dtype.is(nb::object(made.attr("dtype"))))
         made = call_function(provided("casting_function"), "to_copy", false,
@@ -355,10 +361,7 @@ nb::object converted(nb::handle tensor, const nb::tuple& args, const nb::dict& k
         const std::string place = full_device_name(device);
         if (place != place_of_seen(made)) made = provided("moved_to_device")(made, place);
     }
-    const nb::object usual =
-        nb::len(flags) > 1 ? nb::object(flags[1]) : nb::object(nb::bool_(false));
-    const bool is_copy = truth_of(kwargs.get("copy", usual));
-    return is_copy && made.is(tensor) ? nb::object(made.attr("clone")()) : made;
+    return wanted.is_copy && made.is(tensor) ? nb::object(made.attr("clone")()) : made;
 }
 
 // ----- operations of traces once more

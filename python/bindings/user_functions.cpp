@@ -5,7 +5,9 @@
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/recording.h"
+#include "composit/execute/devices.h"
 #include "composit/nn/differentiation.h"
+#include "composit/numpy/creation.h"
 #include "content.h"
 #include "location.h"
 #include "provided.h"
@@ -51,23 +53,34 @@ nb::object output_of(nb::handle value, const nb::object& context, const nb::obje
     return made;
 }
 
+// Zeros like the tensor, and on its device.
+nb::object zeros_beside(nb::handle tensor) {
+    const Located scope;
+    const ir::Tensor x = held_by(tensor);
+    return wrap_cell(eager::Cell::make(execute::beside(numpy::zeros(x.shape(), x.dtype()), x)));
+}
+
 nb::object recorded_result(const nb::object& record, const nb::object& result,
                            const nb::object& context) {
     const nb::object left_out = context.attr("_not_differentiable");
-    nb::list outputs, nodes;
+    const bool has_zeros = nb::cast<bool>(context.attr("_materializes"));
+    nb::list outputs, nodes, zeros;
     for (nb::handle value : as_parts(result)) {
         if (!is_tensor_of_torch(value) || is_marked(left_out, value) ||
             !ir::is_inexact(type_seen(value).dtype)) {
             outputs.append(value);
             nodes.append(nb::none());
+            zeros.append(has_zeros && is_tensor_of_torch(value) ? zeros_beside(value) : nb::none());
             continue;
         }
         const nb::object made = output_of(value, context, record);
         // The node as it is now, whatever is written into the tensor later.
         nodes.append(lazy_of(made).attr("copied")());
+        zeros.append(nb::none());
         outputs.append(made);
     }
     record.attr("outputs") = nodes;
+    record.attr("zeros") = zeros;
     const bool is_one = !PyTuple_Check(result.ptr()) && !PyList_Check(result.ptr());
     return is_one ? nb::object(outputs[0]) : nb::object(nb::tuple(outputs));
 }
@@ -82,6 +95,23 @@ nb::object forward_of(const nb::object& function, const nb::object& context, con
     nb::object result = function.attr("forward")(*args, **kwargs);
     set_up(context, args, result);
     return result;
+}
+
+// What forward wrote into, it returns; it is no leaf whose gradient is wanted.
+void check_dirty(const nb::object& context, const nb::tuple& args, const nb::object& result) {
+    const nb::object dirty = context.attr("_dirty");
+    if (nb::len(dirty) == 0) return;
+    size_t returned = 0;
+    for (nb::handle value : as_parts(result)) returned += is_marked(dirty, value);
+    user_check<RuntimeError>(
+        returned >= nb::len(dirty),
+        "Some elements marked as dirty during the forward method were not returned as output. The "
+        "inputs that are modified inplace must all be outputs of the Function.");
+    for (nb::handle value : args)
+        user_check<RuntimeError>(
+            !is_tensor_of_torch(value) || !is_marked(dirty, value) || !eager::is_recording() ||
+                !as_tensor(value)->is_leaf,
+            "a leaf Variable that requires grad has been used in an in-place operation.");
 }
 
 // Calls forward, and records backward.
@@ -105,6 +135,7 @@ nb::object apply_function(const nb::object& function, const nb::tuple& args,
     context.attr("needs_input_grad") = nb::tuple(needed);
     for (nb::handle tensor : recorded) note_read(tensor);
     const nb::object result = forward_of(function, context, args, kwargs);
+    check_dirty(context, args, result);
     if (recorded.size() == 0) return result;
     nb::list operands, nodes;
     for (nb::handle tensor : recorded) operands.append(record_of(tensor));

@@ -54,5 +54,6 @@ nb::object without_function_rules(nb::handle value);
 void bind_user_functions(nb::module_& module);       // user_functions.cpp
 void bind_function_transforms(nb::module_& module);  // function_transforms.cpp
 void bind_torch_jacobians(nb::module_& module);      // torch_jacobians.cpp
+void bind_torch_duals(nb::module_& module);          // torch_duals.cpp
 
 }  // namespace composit::python

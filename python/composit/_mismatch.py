@@ -80,6 +80,8 @@ def explained(text: str, positional: list[Any], named: dict[str, Any]) -> str:
             is_left_out = value is None and kind.endswith("| None")
             if accepts is not None and not is_left_out and not accepts(value):
                 return wrong(value, required, function)
+            if value is None and not is_left_out:
+                return wrong(value, required or "A value", function)
     called = _called()[0] or function
     types = ", ".join(type(value).__name__ for value in (*positional, *named.values()))
     required = " or ".join(f"({parameters})" for _, parameters in signatures)

@@ -431,7 +431,7 @@ def compile(
             place=place,
         )  # fmt: skip
     check_function("compile", f)
-    called = name or str(getattr(f, "__name__", "f"))
+    called = _core.name_of_compiled(f, name)
     compiled = CompiledFunction(
         f, run_options, called, places, most_bytes, most_nodes, _device_asked_for(device)
     )

@@ -97,7 +97,11 @@ def _read(path: str) -> Any:
 
 def _inputs(model: Any, arguments: argparse.Namespace) -> list[Any]:
     """Random inputs: normal numbers, integers from 0 to 9."""
-    return _core.reports.drawn_inputs(model.inputs, arguments.shape, arguments.seed)
+    seed = arguments.seed
+    if seed < 0:
+        raise value_error(f"--seed: {seed} is negative. An integer of at least 0 is required.")
+    words = _core.numpy_random.words_of(seed)
+    return _core.reports.drawn_inputs(model.inputs, arguments.shape, words)
 
 
 def _info(arguments: argparse.Namespace) -> int:

@@ -31,6 +31,14 @@ class Broken(Exception):
     """The archive, or its pickle, is damaged."""
 
 
+class _OfMapLocation(Exception):
+    """Carries what the caller's map_location raised past all that takes errors for damage."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 _damage = (Broken, EOFError, LookupError, ValueError, TypeError, OverflowError, RuntimeError,
            MemoryError, OSError)  # fmt: skip
 
@@ -207,12 +215,20 @@ class Archive:
         if not isinstance(kind, _Kind) or not isinstance(key, str) or type(count) is not int:
             raise Broken("it describes a storage by other values")
         if key not in self._storages:
-            there = locations.place_of(str(place), self._map_location)
+            there = self._place_of(str(place))
             self._storages[key] = _Storage(self._core, Broken, kind.dtype, key, count, there)
         held = self._storages[key]
         if (held.dtype, held.count) != (kind.dtype, count):
             raise Broken(f"it describes the storage {key!r} in two ways")
         return held
+
+    def _place_of(self, saved: str) -> str:
+        try:
+            return locations.place_of(saved, self._map_location)
+        except Exception as error:
+            if self._map_location is None or isinstance(error, Elsewhere):
+                raise
+            raise _OfMapLocation(error) from error
 
     def value_of_stranger(self) -> Any:
         """What the archive holds, if that is data."""
@@ -259,8 +275,17 @@ def load(
     where: str, source: bytes | str, map_location: Any, weights_only: bool, pickle_module: Any
 ) -> Any:
     """What an archive holds: a file's content, or its path. ValueError for a damaged one,
-    pickle.UnpicklingError for one that names what is not loaded; both begin with `where`."""
-    archive = None
+    pickle.UnpicklingError for one that names what is not loaded; both begin with `where`. What
+    map_location raises is left alone."""
+    try:
+        return _loaded(where, source, map_location, weights_only, pickle_module)
+    except _OfMapLocation as error:
+        raise error.error from None
+
+
+def _loaded(
+    where: str, source: bytes | str, map_location: Any, weights_only: bool, pickle_module: Any
+) -> Any:
     try:
         archive = Archive(source, where, map_location)
         if weights_only:

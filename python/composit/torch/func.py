@@ -11,7 +11,14 @@ import composit._core as _core
 from composit import functional, nn, structure
 from composit import numpy as cnp
 from composit import random as by_keys
-from composit._core import GradFn, LazyTensor, record_name, runtime_error, type_error
+from composit._core import (
+    GradFn,
+    LazyTensor,
+    record_name,
+    runtime_error,
+    type_error,
+    value_error,
+)  # fmt: skip
 from composit.torch import errstate, func_by_records, places, steps
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.functions import random
@@ -212,6 +219,8 @@ def vmap(
             "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
             f"{randomness}"
         )
+    if chunk_size is not None and chunk_size <= 0:
+        raise value_error(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def mapped(traced: Function) -> Function:
         def within(key: Any, *args: Any, **kwargs: Any) -> Any:
@@ -346,6 +355,8 @@ def jacrev(
     func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Function:
     """The Jacobian of func by arguments argnums, row by row: for more arguments than results."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise value_error("jacrev: `chunk_size` should be greater than 0.")
     by_graph = _by_argument("jacrev", func, argnums, has_aux, _reverse)
     by_records = func_by_records.jacrev(func, argnums, has_aux)
     return func_by_records.by_graph_or_records(by_graph, by_records)

@@ -29,6 +29,7 @@ class FunctionRecord(_core.GradFn):
         self.inputs: list[Any]  # the arguments: tensors, and None for others
         self.nodes: list[Any]  # of the arguments that are tensors, as they were
         self.outputs: list[Any]  # of each output the node, or None where it has no gradient
+        self.zeros: list[Any]  # what backward is given of tensors that have none
 
 
 class FunctionCtx:

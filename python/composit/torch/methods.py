@@ -95,7 +95,8 @@ def _fill(self: Tensor, value: Any) -> Tensor:
     writing.check_writable(self)
     if isinstance(value, TensorBase):
         return _copy(self, value)
-    lazy = cnp.full(tuple(self._lazy.shape), value, self._lazy.dtype)
+    given = _core.aten.cast(value, self._lazy.dtype)
+    lazy = cnp.full(tuple(self._lazy.shape), given, self._lazy.dtype)
     writing.replace(self, calling.wrapped(lazy), "fill")
     return self
 

@@ -30,8 +30,8 @@ def set_printoptions(
 
 
 def _grad_name(tensor: Any) -> str:
-    is_leaf = tensor._is_leaf_with_grad
-    return tensor.grad_fn.name() if not is_leaf and is_recorded(tensor) else ""
+    record = tensor.grad_fn if is_recorded(tensor) else None
+    return "" if record is None else record.name()
 
 
 def text_of(tensor: Any) -> str:

@@ -35,8 +35,19 @@ class SparseTensor:
     dtype = property(lambda self: self._value.dtype, doc="The values' dtype.")
     device = property(lambda self: self._value.device, doc="Where the values lie.")
     requires_grad = property(lambda self: self._value.requires_grad, doc="Whether the values do.")
+    grad = property(lambda self: self._gradient(), doc="The gradient, where there are elements.")
     is_cuda = property(lambda self: self._value.is_cuda, doc="Whether the values lie there.")
     ndim = property(lambda self: len(self.shape), doc="The number of dimensions.")
+
+    def _gradient(self) -> SparseTensor | None:
+        values = self._value.grad
+        if values is None or self._is_coalesced:
+            return None if values is None else self._with_values(values)
+        # Elements with the same coordinates have one gradient, which counts once.
+        at, places = functions["unique"](self._at, return_inverse=True, dim=1)
+        once = values.new_zeros((at.shape[1], *values.shape[1:]))
+        once[places] = values
+        return SparseTensor(at, once, self.shape, True)
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -108,11 +119,10 @@ class SparseTensor:
 
     def transpose(self, dim0: int, dim1: int) -> SparseTensor:
         """Two sparse dimensions exchanged."""
-        order = list(range(self.sparse_dim()))
-        order[dim0], order[dim1] = order[dim1], order[dim0]
-        shape = list(self.shape)
-        shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
-        return SparseTensor(self._at[order], self._value, shape)
+        count = self.sparse_dim()
+        order = list(_core.aten.sparse_transposed(self.dim(), count, dim0, dim1))
+        shape = [self.shape[i] for i in order]
+        return SparseTensor(self._at[order[:count]], self._value, shape)
 
     def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
         """Of another dtype, or on another device."""
@@ -207,7 +217,8 @@ def _as_tensor(values: Any) -> Any:
 
 def _bounds(at: Any) -> tuple[list[int], list[int]]:
     """The least and the greatest coordinates of each dimension, where there are some."""
-    return (at.min(1)[0].tolist(), at.max(1)[0].tolist()) if at.shape[1] else ([], [])
+    has_some = at.dim() == 2 and at.numel() > 0
+    return (at.min(1)[0].tolist(), at.max(1)[0].tolist()) if has_some else ([], [])
 
 
 def sparse_coo_tensor(
@@ -216,13 +227,15 @@ def sparse_coo_tensor(
     is_coalesced: bool | None = None,
 ) -> SparseTensor:  # fmt: skip
     """A sparse tensor of indices and values; without a size, the smallest that holds them.
-    RuntimeError: an index is negative, or beyond the size."""
+    RuntimeError: an index is negative, or beyond the size; lengths do not fit."""
     at, value = _as_tensor(indices).long(), _as_tensor(values)
-    if at.dim() == 1:
-        at = at[None]
     value = value.to(dtype=dtype or value.dtype, device=device or value.device)
+    if value.dim() == 0:
+        value = value[None]
+    if not value.requires_grad:
+        value = value.detach()  # it may be asked to, and the caller's values are not
     given = size if size is None else tuple(size)
-    shape = _core.aten.sparse_size(at.shape[0], *_bounds(at), value.shape[1:], given)
+    shape = _core.aten.sparse_size(at.shape, value.shape, *_bounds(at), given)
     made = SparseTensor(at, value, shape, bool(is_coalesced))
     return made.requires_grad_() if requires_grad else made
 
@@ -311,7 +324,8 @@ class check_sparse_tensor_invariants:
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     """The product of a sparse and a dense matrix, dense."""
     if not isinstance(mat1, SparseTensor):
-        return functions["mm"](mat1, mat2)
+        is_turned = isinstance(mat2, SparseTensor)
+        return mm(mat2.t(), mat1.t()).t() if is_turned else functions["mm"](mat1, mat2)
     if isinstance(mat2, SparseTensor):
         return to_sparse(mm(mat1, mat2.to_dense()))
     return _product_with_dense(*mat1._elements(), mat2)

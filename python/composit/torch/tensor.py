@@ -166,7 +166,7 @@ class Tensor(Located):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made it."""
-        return self._is_leaf_with_grad or not is_recorded(self)
+        return self._is_leaf_with_grad or not is_recorded(self) or self.grad_fn is None
 
     @property
     def grad_fn(self) -> GradFn | None:
@@ -181,6 +181,10 @@ class Tensor(Located):
     @grad.setter
     def grad(self, value: Any) -> None:
         _core.set_gradient(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        _core.set_gradient(self, None)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,

@@ -35,6 +35,22 @@ TEST(aten_sparse, products_are_those_of_the_dense_matrix) {
     const Tensor dense = numpy::array<double>({1, 2, 3, 4}, {2, 2});
     EXPECT_EQ(values_of(aten::sparse_mm(example(), {2, 2}, dense)), (Values{15, 20, 4, 8}));
     EXPECT_THROW((void)aten::sparse_mm(example(), {2, 3}, dense), RuntimeError);
+    const aten::SparseElements hybrid{numpy::array<int64_t>({0, 1}, {1, 2}),
+                                      numpy::array<double>({1, 2, 3, 4}, {2, 2})};
+    EXPECT_THROW((void)aten::sparse_mm(hybrid, {2, 2}, dense), RuntimeError);
+}
+
+TEST(aten_sparse, shapes_fit_elements) {
+    EXPECT_EQ(aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}), (Shape{2, 3, 5}));
+    EXPECT_EQ(aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}, Shape{4, 4, 5}), (Shape{4, 4, 5}));
+    for (const Shape& wrong :
+         {Shape{4, 4}, Shape{4, 4, 6}, Shape{2, 2, 5}, Shape{4, -4, 5}, Shape{}})
+        EXPECT_THROW((void)aten::sparse_size({2, 3}, {3, 5}, {0, 0}, {1, 2}, wrong), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_size({2}, {2}, {}, {}), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_size({2, 3}, {2}, {0, 0}, {1, 2}), RuntimeError);
+    EXPECT_EQ(aten::sparse_transposed(3, 2, 0, -2), (std::vector<int64_t>{1, 0, 2}));
+    EXPECT_THROW((void)aten::sparse_transposed(3, 2, 0, 2), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_transposed(3, 2, 0, 3), IndexError);
 }
 
 TEST(aten_sparse, softmax_is_of_what_is_there) {

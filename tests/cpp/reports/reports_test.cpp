@@ -36,6 +36,8 @@ TEST(Differences, BitsAndTheFirstOne) {
               "np.uint64(0) instead of np.uint64(18446744073709551615) at (), 1 of 1 elements "
               "differ");
     EXPECT_EQ(first_difference(doubles({1}), doubles({})), "shape (0,) instead of (1,)");
+    EXPECT_EQ(first_difference(doubles({1}), Array::of<int64_t>(DType::int64, {1}, {1})),
+              "dtype int64 instead of float64");
 }
 
 TEST(Differences, Distances) {
@@ -50,6 +52,16 @@ TEST(Differences, Distances) {
     EXPECT_EQ(compared("y", doubles({1}), doubles({}), "Peer").line,
               "y: float64 (1,), Peer's float64 (0,)");
     EXPECT_THROW((void)distance(doubles({1}), doubles({})), ValueError);
+
+    const int64_t large = int64_t{1} << 62;
+    const Array one = Array::of<int64_t>(DType::int64, {}, {large});
+    const Array next = Array::of<int64_t>(DType::int64, {}, {large + 1});
+    const Array highest = Array::of<uint64_t>(DType::uint64, {}, {~uint64_t{0}});
+    EXPECT_EQ(distance(one, next).largest, 1);
+    EXPECT_EQ(distance(highest, Array::of<int64_t>(DType::int64, {}, {-1})).largest, 0x1p64);
+    EXPECT_EQ(compared("y", one, next, "Peer").line,
+              "y: largest difference 1, largest value 4.61e+18");
+    EXPECT_GT(compared("y", one, next, "Peer").apart, 0);
 }
 
 TEST(Models, InputsAndCosts) {
@@ -60,7 +72,10 @@ TEST(Models, InputsAndCosts) {
     const auto shapes = shapes_from({"x=2,3", "n="}, inputs);
     EXPECT_EQ(shapes.at("x"), (Shape{2, 3}));
     EXPECT_EQ(shapes.at("n"), Shape{});
-    for (const char* wrong : {"y=1", "x=1,b", "x=-1", "x"})
+    for (const char* same : {"x=2, 3", "x=+2,3", "x= 2 ,3,", "x=0_2,3"})
+        EXPECT_EQ(shapes_from({same}, inputs).at("x"), (Shape{2, 3})) << same;
+    for (const char* wrong : {"y=1", "x=1,b", "x=-1", "x", "x=2,,3", "x=,2", "x=,", "x=2_,3",
+                              "x=_2", "x=2__0", "x=+", "x=+-2", "x=2 3", "x= "})
         EXPECT_THROW((void)shapes_from({wrong}, inputs), ValueError) << wrong;
     const auto drawn = drawn_inputs({inputs[0], inputs[1]}, {{"n", {4}}}, 0);
     EXPECT_EQ(drawn[0].shape(), (Shape{1, 3}));

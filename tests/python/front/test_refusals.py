@@ -145,6 +145,16 @@ REFUSED = [
     ),
     (
         TypeError,
+        lambda: composit.compile(lambda x: x, backend=None),
+        "backend: None is not a name. A back end's name is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.compile(lambda x: x, name=3),
+        "compile: name is 3. A text is required.",
+    ),
+    (
+        TypeError,
         lambda: composit.register("refused", value=3),
         "register: value is 3. A function of one or more positional arguments is required.",
     ),

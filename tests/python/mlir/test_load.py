@@ -436,6 +436,8 @@ def test_errors_have_their_place(body, error, text):
     [
         (lambda m, x: m(x, x), TypeError, "mlir: identity is called with 2 inputs. 1 inputs are"),
         (lambda m, x: m(), TypeError, "mlir: input 'x' of identity is missing."),
+        (lambda m, x: m(None), TypeError, "mlir: input 'x' of identity is None. A tensor, "),
+        (lambda m, x: m(3), TypeError, "mlir: input 'x' is int64[]. float32"),
         (lambda m, x: m(y=x), TypeError, "mlir: 'y' is no input of identity."),
         (lambda m, x: m(x, x=x), TypeError, "mlir: 'x' is given twice of identity."),
         (lambda m, x: m(x[:2]), ValueError, "mlir: input 'x' is float32[2]. float32[3] is"),

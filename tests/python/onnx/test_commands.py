@@ -46,6 +46,16 @@ def test_info(model, capsys):
     ]
 
 
+@pytest.mark.parametrize("seed", [2**64, 3**80])
+def test_seeds_of_any_size(model, seed):
+    inputs = composit.onnx.load(model).inputs
+    words = composit._core.numpy_random.words_of(seed)
+    (drawn,) = composit._core.reports.drawn_inputs(inputs, ["x=+5, 4"], words)
+    expected = np.random.default_rng(seed).standard_normal((5, 4)).astype("float32")
+    np.testing.assert_array_equal(drawn, expected)
+    assert commands.main(["info", model, "--seed", str(seed)]) == 0
+
+
 def test_export_of_cpp(model, tmp_path, capsys):
     folder = tmp_path / "out"
     words = ["export", model, "--out", str(folder), "--name", "digits", "--shape", "x=2,4"]
@@ -124,6 +134,10 @@ def test_export_of_stablehlo(model, tmp_path, capsys):
          "INPUT=2,3 is required, of x."),
         (["info", "MODEL", "--shape", "x=a"], "--shape: 'x=a' is no input with its lengths. "
          "INPUT=2,3 is required, of x."),
+        (["info", "MODEL", "--shape", "x=2,,4"], "--shape: 'x=2,,4' is no input with its lengths. "
+         "INPUT=2,3 is required, of x."),
+        (["check", "MODEL", "--seed", "-1"],
+         "--seed: -1 is negative. An integer of at least 0 is required."),
         (["info", "MODEL", "--shape", "x=2,5"],
          "onnx: input 'x' is float32 (2, 5). float32 (batch, 4) is required."),
         (["export", "MODEL", "--out", "none", "--to", "onnx", "--style", "plain"],

@@ -38,21 +38,29 @@ def _with_gradients(write):
 
 
 FAULTS = {
-    # A leaf has the gradient of what it holds.
-    "gradients of others": (ours.Tensor, "grad", lambda was: property(
-        lambda x: None if was.__get__(x) is None else was.__get__(x) * 1.5, was.__set__)),
-    # Writes through .data do not reach what was saved.
-    "saved values stay": (ours.Tensor, "data", lambda was: property(
-        lambda x: was.__get__(x).clone(), was.__set__)),
+    # A leaf that was written several times has another gradient.
+    "one reading": (ours.Tensor, "grad", lambda was: property(
+        lambda x: _of_other_values(x, was.__get__(x)), was.__set__)),
+    # Writes do not reach what a product saved.
+    "saved values stay": (ours.Tensor, "__mul__", lambda was: lambda x, y: was(x, _apart(y))),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
     "all is known": (writing, "lie_in", lambda was: lambda x, *of: _of_its_own(was, x, *of)),
     "values with gradients": (writing, "written_in_place", _with_gradients),
-    # Views copy.
-    "copies": (ours.Tensor, "__getitem__", lambda was: lambda x, index: was(x, index).clone()),
+    # Views of one kind copy.
+    "copies": (ours.Tensor, "diagonal", lambda was: lambda x: was(x).clone()),
     # What was written since is no error.
     "unchecked": (ours.Tensor, "backward", lambda was: lambda x, *of, **options: _unchecked(
         was, x, *of, **options)),
 }  # fmt: skip
+
+
+def _of_other_values(leaf, gradient):
+    return gradient if gradient is None or leaf._version < 2 else gradient * 1.5
+
+
+def _apart(value):
+    is_saved = isinstance(value, ours.Tensor) and not value.requires_grad
+    return value.clone() if is_saved else value
 
 
 def _unchecked(backward, tensor, *of, **options):

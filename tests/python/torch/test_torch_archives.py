@@ -230,6 +230,29 @@ def test_a_pickle_that_asks_for_memory_is_refused():
             loaded(rewritten(whole, put(text)))
 
 
+def raising(error):
+    def location(storage, place):
+        raise error
+
+    return location
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("location", [
+    raising(KeyError("mine")), raising(ValueError("mine")), raising(RuntimeError("mine")),
+    raising(OSError("mine")), lambda storage: storage, {"cpu": "nowhere"},
+])  # fmt: skip
+def test_errors_of_map_location_are_the_callers(location, weights_only):
+    errors = []
+    for t in (torch, peer):
+        file = io.BytesIO(saved({"a": peer.ones(2)}))
+        with pytest.raises(Exception) as caught:
+            t.load(file, map_location=location, weights_only=weights_only)
+        errors.append(caught.value)
+    assert type(errors[0]) is type(errors[1])
+    assert str(errors[0]) == str(errors[1]) or isinstance(location, dict)
+
+
 @pytest.mark.parametrize("share", range(4))
 def test_damaged_archives_are_refused_or_read(share):
     """Bytes of the archive, and of the pickle within, are changed: nothing but an error that names

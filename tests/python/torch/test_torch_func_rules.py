@@ -220,6 +220,8 @@ REFUSED = {
     "vmap returns three": lambda t, x, y: t.func.vmap(
         one(t, vmap=lambda info, dims, x: (x, 0, 0)))(x),
     "no jvp": lambda t, x, y: t.func.jvp(one(t), (x,), (y,)),
+    "two tangents": lambda t, x, y: t.func.jvp(
+        one(t, jvp=lambda ctx, x: (x, x)), (x,), (y,)),
 }  # fmt: skip
 
 
@@ -228,6 +230,19 @@ REFUSED = {
 def test_what_pytorch_refuses(name):
     mine, theirs = said(REFUSED[name])
     assert mine == theirs
+
+
+@pytest.mark.parametrize("returned, text", [
+    (lambda t: (t.ones(2),) * 2, "function OneBackward returned an incorrect number of gradients"),
+    (lambda t: t.ones(3), "Function OneBackward returned an invalid gradient at index 0 - got [3]"),
+])  # fmt: skip
+def test_errors_of_rules_name_no_transform(returned, text):
+    function = one(torch, True, backward=lambda ctx, gradient: returned(torch))
+    gradient = torch.func.grad(lambda x: function(x).sum())
+    for call in (lambda x: gradient(x[0]), torch.func.vmap(gradient)):
+        with pytest.raises(RuntimeError) as caught:
+            call(torch.ones(2, 2))
+        assert str(caught.value).startswith(text)
 
 
 def test_randomness_is_told():

@@ -64,6 +64,53 @@ def test_what_is_wrong_is_said():
         torch.exp(made(torch))
 
 
+HYBRID = [
+    lambda t, h, s: t.sparse.mm(h, t.ones(3, 2)), lambda t, h, s: h @ t.ones(3, 2),
+    lambda t, h, s: t.sparse.addmm(t.ones(2, 2), h, t.ones(3, 2)),
+    lambda t, h, s: t.sparse.mm(t.ones(3, 2), h), lambda t, h, s: t.sparse.mm(s, t.ones(3, 2)),
+    lambda t, h, s: t.sparse.mm(t.ones(3, 2), s), lambda t, h, s: h.transpose(0, 1),
+    lambda t, h, s: s.transpose(-1, 0).to_dense(), lambda t, h, s: s.transpose(0, 2),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("program", HYBRID)
+def test_products_are_of_matrices(program):
+    check_same(lambda t: program(
+        t, t.sparse_coo_tensor([[0, 1]], t.ones(2, 3), (2, 3)),
+        t.sparse_coo_tensor([[0, 1], [1, 0]], t.tensor([2.0, 3.0]), (2, 2))))  # fmt: skip
+
+
+ELEMENTS = [
+    ([[0, 1], [1, 0]], [1.0, 2.0], (2,)), ([[0, 1], [1, 0]], [1.0, 2.0], (2, 2, 2)),
+    ([[0, 1], [1, 0]], [1.0, 2.0], ()), ([[0, 1], [1, 0]], [1.0, 2.0, 3.0], (2, 2)),
+    ([[0, 1], [1, 0]], [1.0, 2.0, 3.0], None), ([0, 1], [1.0, 2.0], None),
+    ([0, 1], [1.0, 2.0], (2, 2)), ([[[0, 1]]], [1.0, 2.0], None), ([[0, 1]], 3.0, None),
+    ([[1]], 3.0, (2,)), ([], [], None), ([], [], (2, 2)), ([[0, 1]], [[1.0], [2.0]], (2,)),
+    ([[0, 1]], [[1.0], [2.0]], (2, 2)), ([[0, 1]], [[1.0], [2.0]], (2, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("elements", ELEMENTS)
+def test_elements_fit_the_size(elements):
+    indices, values, size = elements
+    sizes = () if size is None else (size,)
+    check_same(lambda t: t.sparse_coo_tensor(indices, t.tensor(values), *sizes).to_dense())
+
+
+def test_the_callers_values_are_not_marked():
+    def program(t):
+        indices, values = t.tensor(INDICES), t.tensor(VALUES)
+        x = t.sparse_coo_tensor(indices, values, (3, 4), requires_grad=True)
+        y = t.sparse_coo_tensor(indices, values, (3, 4)).requires_grad_()
+        (x.to_dense() * 3 + y.to_dense()).sum().backward()
+        grads = [z.grad.to_dense() for z in (x, y)]
+        return [values.requires_grad, x.requires_grad, y.requires_grad, grads, values.grad]
+
+    check_same(program)
+
+
 def test_a_graph_network_learns():
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 12, (2, 40))

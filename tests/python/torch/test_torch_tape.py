@@ -128,3 +128,59 @@ def test_what_is_no_tensor_is_refused():
         y.backward(inputs=["w"])
     with pytest.raises(TypeError, match=r"_record: a GradFn or None is required."):
         y._record = ["MulBackward0"]
+
+
+def function_of(t, backward, marks=True, forward=lambda x: (x * 2, x > 0), has_zeros=True):
+    """A Function, of which the second result has no gradient."""
+
+    class Marked(t.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return forward(x)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.set_materialize_grads(has_zeros)
+            if marks:
+                ctx.mark_non_differentiable(output[1])
+
+    Marked.backward = staticmethod(backward)
+    return Marked.apply
+
+
+WAYS = {
+    "backward": lambda t, f: t.autograd.grad(f(x := t.ones(3, requires_grad=True))[0].sum(), x),
+    "func.grad": lambda t, f: t.func.grad(lambda x: f(x)[0].sum())(t.ones(3)),
+    "func.vjp": lambda t, f: t.func.vjp(lambda x: f(x)[0], t.ones(3))[1](t.ones(3)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("marks", [True, False])
+@pytest.mark.parametrize("has_zeros", [True, False])
+@pytest.mark.parametrize("forward", [lambda x: (x * 2, x > 0), lambda x: (x * 2, x.floor())])
+def test_backward_is_given_zeros_of_what_has_no_gradient(way, marks, has_zeros, forward):
+    def program(t):
+        given = []
+
+        def backward(ctx, first, second):
+            given.append((second is None, None if second is None else second.tolist()))
+            return first * 2
+
+        WAYS[way](t, function_of(t, backward, marks, forward, has_zeros))
+        return given
+
+    assert program(ours) == program(torch)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shape", [(2, 3), (3,), (4, 2, 3), (2,), (1,), (3, 2), ()])
+def test_gradients_are_summed_to_the_shape_of_the_input(way, shape):
+    def program(t):
+        try:
+            found = WAYS[way](t, function_of(t, lambda ctx, *gradients: t.ones(shape)))
+            return [x.tolist() for x in found] if isinstance(found, tuple) else found.tolist()
+        except RuntimeError as error:
+            return str(error).partition(" returned ")[2].partition(" [test_")[0]
+
+    assert program(ours) == program(torch)

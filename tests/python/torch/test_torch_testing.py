@@ -194,6 +194,18 @@ def test_what_random_tensors_refuse(options):
     assert check(program) is not None
 
 
+@pytest.mark.parametrize("dtype", [None, "float32", 3])
+def test_random_tensors_have_a_dtype(dtype):
+    assert check(lambda t: t.testing.make_tensor((2,), dtype=dtype, device="cpu")) is not None
+
+
+@pytest.mark.parametrize("values", [(True, 1), (1, True), (True, 1.0), ([2, True], [2, 1])])
+def test_truths_are_no_numbers(values):
+    """PyTorch's text ends with advice to its developers."""
+    mine, theirs = (said(lambda t: t.testing.assert_close(*values), t) for t in (torch, peer))
+    assert mine == theirs[: theirs.index(" If you are a user")]
+
+
 def test_layouts_of_random_tensors_exclude_each_other():
     check(lambda t: t.testing.make_tensor(
         2, 2, 2, 2, dtype=t.float32, device="cpu", noncontiguous=True,

@@ -31,7 +31,7 @@ def jacobian(
     vectorize: bool = False, strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """The Jacobian of func: of one output by one input a tensor, of several tuples."""
-    return _jacobians.jacobian(func, inputs, create_graph, strict)
+    return _jacobians.jacobian(func, inputs, create_graph, strict, vectorize, strategy)
 
 
 def hessian(
@@ -39,7 +39,9 @@ def hessian(
     vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """The second derivatives of a function that returns one number."""
-    return _jacobians.hessian(func, inputs, create_graph, strict)
+    return _jacobians.hessian(
+        func, inputs, create_graph, strict, vectorize, outer_jacobian_strategy
+    )
 
 
 def vhp(

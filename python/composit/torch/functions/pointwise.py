@@ -239,6 +239,10 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    if isinstance(value, LazyTensor) and value.dtype.kind == "c" and input.dtype.kind != "c":
+        raise runtime_error(
+            "masked_fill: value is complex and the tensor is not. A real value is required."
+        )
     return function_of("masked_fill.Scalar")(input, mask, value)
 
 
