@@ -201,8 +201,11 @@ Written GraphWriter::cast(const Written& x, DType dtype) {
     if (x.dtype == dtype) return x;
     if (const ir::Array* value = value_of(x))
         return constant(execute::evaluate({ops::astype(ir::constant(*value), dtype)})[0]);
-    return add("Cast", {x}, {dtype, x.shape},
-               {integer_attribute("to", static_cast<int64_t>(element_type(dtype)))});
+    std::vector<Attribute> attributes{
+        integer_attribute("to", static_cast<int64_t>(element_type(dtype)))};
+    // What is too large becomes infinity or NaN here; Cast's default is the greatest number.
+    if (small_float(element_type(dtype))) attributes.push_back(integer_attribute("saturate", 0));
+    return add("Cast", {x}, {dtype, x.shape}, std::move(attributes));
 }
 
 Written GraphWriter::reshape(const Written& x, const Shape& shape) {
