@@ -423,6 +423,7 @@ void check_operand_dtypes(string_view function, const Dtypes& all, const DTypeOf
     check_einsum(function, all);
     check_one_dtype(function, dtype_of);
     check_parameters(function, dtype_of);
+    check_stored_floats(function, all, asks_for_dtype);
     check_kinds(function, all, asks_for_dtype);
 }
 

@@ -18,6 +18,8 @@ enum class DType : uint8_t {
     uint16,
     uint32,
     uint64,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     bfloat16,
     float32,
@@ -25,9 +27,9 @@ enum class DType : uint8_t {
     complex64,
     complex128,
 };
-inline constexpr int dtype_count = 15;
+inline constexpr int dtype_count = 17;
 // Floats narrower than float32 stand side by side: float32 carries their values in kernels.
-inline constexpr DType first_short_float = DType::float16, last_short_float = DType::bfloat16;
+inline constexpr DType first_short_float = DType::float8_e4m3fn, last_short_float = DType::bfloat16;
 
 // NumPy's name, or ml_dtypes': "bool", "int8", …, "complex128", "bfloat16".
 std::string_view name(DType dtype);

@@ -27,6 +27,9 @@ TEST(DTypeTraits, NumbersOfFloatsFollowFromTheirBits) {
     EXPECT_EQ(float_format(DType::float64).greatest(), std::numeric_limits<double>::max());
     EXPECT_EQ(float_format(DType::complex128).epsilon(), std::numeric_limits<double>::epsilon());
     EXPECT_EQ(float_format(DType::float64).least_normal(), std::numeric_limits<double>::min());
+    EXPECT_EQ(float_format(DType::float8_e4m3fn).greatest(), 448);
+    EXPECT_EQ(float_format(DType::float8_e4m3fn).least_normal(), 0x1p-6);
+    EXPECT_EQ(float_format(DType::float8_e5m2).greatest(), 57344);
     EXPECT_THROW((void)float_format(DType::int8), TypeError);
 }
 
@@ -53,7 +56,21 @@ TEST(DTypeTraits, ShortFloatsThereAndBack) {
         }
 }
 
+TEST(DTypeTraits, BeyondTheGreatest) {
+    using scalar::short_from_double;
+    EXPECT_EQ(short_from_double(DType::float8_e4m3fn, 464), 0x7e);  // a tie: 448
+    EXPECT_EQ(short_from_double(DType::float8_e4m3fn, 464.1), 0x7f);
+    EXPECT_EQ(short_from_double(DType::float8_e4m3fn, -INFINITY), 0xff);
+    EXPECT_EQ(short_from_double(DType::float8_e5m2, 61439), 0x7b);
+    EXPECT_EQ(short_from_double(DType::float8_e5m2, 61440), 0x7c);
+    EXPECT_EQ(short_from_double(DType::float8_e5m2, 0x1p-17), 0);  // a tie
+    EXPECT_EQ(short_from_double(DType::float8_e5m2, -0x1.1p-17), 0x81);
+}
+
 TEST(DTypeTraits, WhatHoldsWhat) {
+    EXPECT_TRUE(holds_all(DType::float16, DType::float8_e5m2));
+    EXPECT_TRUE(holds_all(DType::bfloat16, DType::float8_e4m3fn));
+    EXPECT_FALSE(holds_all(DType::float8_e5m2, DType::float8_e4m3fn));
     EXPECT_FALSE(holds_all(DType::float16, DType::bfloat16));
     EXPECT_TRUE(holds_all(DType::float16, DType::uint8));
     EXPECT_FALSE(holds_all(DType::float16, DType::uint16));

@@ -1,6 +1,7 @@
 """All floats narrower than float32 of the table of dtypes against ml_dtypes: their values,
 roundings, arithmetic, in every way to run."""
 
+import itertools
 import shutil
 
 import ml_dtypes
@@ -174,6 +175,19 @@ def test_sums_products_and_sorting(dtype):
     same(cnp.concatenate([x, x])[3:, 1], np.concatenate([x, x])[3:, 1])
     same(cnp.where(wide > 0, x, x * 2), np.where(wide > 0, wide, wide * 2).astype(dtype))
     same_compiled(lambda x: (x @ x + x * 0.3, x.sum(axis=0), cnp.sort(x)), x)
+
+
+def test_two_floats_become_the_first_that_holds_both():
+    wanted = {
+        ("float8_e4m3fn", "float8_e5m2"): "float16", ("float8_e4m3fn", "float16"): "float16",
+        ("float8_e4m3fn", "bfloat16"): "bfloat16", ("float8_e5m2", "bfloat16"): "bfloat16",
+        ("float8_e4m3fn", "float32"): "float32", ("float8_e4m3fn", "int64"): "float8_e4m3fn",
+        ("float8_e5m2", "complex64"): "complex64", ("float16", "bfloat16"): "float32",
+    }  # fmt: skip
+    for (one, other), both in wanted.items():
+        for a, b in itertools.permutations((one, other)):
+            assert (cnp.ones(2, a) + cnp.ones(2, b)).dtype.name == both, (a, b)
+    assert (cnp.ones(2, "float8_e4m3fn") + 1.5).dtype.name == "float8_e4m3fn"
 
 
 @pytest.mark.parametrize("dtype", EIGHT_BITS, ids=str)
