@@ -36,7 +36,8 @@ bool holds_tensors(nb::handle items, int depth) {
 nb::object without_torch(nb::handle value) {
     if (!has_attribute(value, "resolve_conj")) return nb::borrow(value);
     const nb::object plain = value.attr("resolve_conj")().attr("resolve_neg")();
-    const std::string path = nb::str(plain.attr("dtype")).c_str();  // "torch.bfloat16"
+    const nb::object asked = plain.attr("dtype");
+    const std::string path = nb::str(asked).c_str();  // "torch.bfloat16"
     const auto dtype = ir::find_dtype(std::string_view(path).substr(path.rfind('.') + 1));
     const bool is_lacking = dtype && ir::is_extension(*dtype);
     if (!is_lacking || nb::cast<bool>(plain.attr("requires_grad"))) return plain;

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import plain_exports
 import pytest
+import torch
 
 import composit
 import composit.numpy as cnp
@@ -188,6 +189,13 @@ def test_two_floats_become_the_first_that_holds_both():
         for a, b in itertools.permutations((one, other)):
             assert (cnp.ones(2, a) + cnp.ones(2, b)).dtype.name == both, (a, b)
     assert (cnp.ones(2, "float8_e4m3fn") + 1.5).dtype.name == "float8_e4m3fn"
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_tensors_of_torch_are_taken(dtype):
+    values = numbers(dtype)[::3]
+    given = torch.from_numpy(values.astype("float32")).to(getattr(torch, dtype.name))
+    same(cnp.asarray(given), values)
 
 
 @pytest.mark.parametrize("dtype", EIGHT_BITS, ids=str)
