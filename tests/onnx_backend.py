@@ -15,9 +15,8 @@ from composit.types import LazyTensor
 
 # Types of few bits, by the name that ml_dtypes has for them, and the dtype that holds each.
 CARRIERS = {
-    "float8_e4m3fn": "float32", "float8_e4m3fnuz": "float32", "float8_e5m2": "float32",
-    "float8_e5m2fnuz": "float32", "float8_e8m0fnu": "float32", "float4_e2m1fn": "float32",
-    "float6_e2m3fn": "float32", "float6_e3m2fn": "float32",
+    "float8_e4m3fnuz": "float32", "float8_e5m2fnuz": "float32", "float8_e8m0fnu": "float32",
+    "float4_e2m1fn": "float32", "float6_e2m3fn": "float32", "float6_e3m2fn": "float32",
     "int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8",
 }  # fmt: skip
 

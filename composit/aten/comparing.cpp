@@ -5,6 +5,7 @@
 #include "composit/aten/rows.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
@@ -107,17 +108,8 @@ std::string text_of(const Mismatch& found, const Number& rtol, const Number& ato
 Tolerances close_tolerances(const std::vector<DType>& dtypes) {
     Tolerances largest;
     for (const DType dtype : dtypes) {
-        Tolerances own;
-        switch (dtype) {
-            case DType::float16: own = {1e-3, 1e-5}; break;
-            case DType::bfloat16: own = {1.6e-2, 1e-5}; break;
-            case DType::float32:
-            case DType::complex64: own = {1.3e-6, 1e-5}; break;
-            case DType::float64:
-            case DType::complex128: own = {1e-7, 1e-7}; break;
-            default: break;
-        }
-        largest = {std::max(largest.rtol, own.rtol), std::max(largest.atol, own.atol)};
+        const ir::DTypeTraits& own = ir::traits(dtype);
+        largest = {std::max(largest.rtol, own.torch_rtol), std::max(largest.atol, own.torch_atol)};
     }
     return largest;
 }

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/dtype.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/values.h"
 
 #include <algorithm>
@@ -17,10 +18,10 @@ using ir::Array;
 using ir::DType;
 using ir::scalar::Bits;
 
-// A number's bits in a dtype. bfloat16 is rounded from float32, as by NumPy's conversion.
+// A number's bits in a dtype. What NumPy lacks is rounded from float32, as its conversion does.
 Bits bits_of(double value, DType dtype) {
     const Bits bits = ir::scalar::store(value);
-    if (dtype != DType::bfloat16) return ir::scalar::cast_bits(DType::float64, dtype, bits);
+    if (!ir::is_extension(dtype)) return ir::scalar::cast_bits(DType::float64, dtype, bits);
     const Bits single = ir::scalar::cast_bits(DType::float64, DType::float32, bits);
     return ir::scalar::cast_bits(DType::float32, dtype, single);
 }
@@ -69,7 +70,7 @@ void check_bounds(Number start, Number end, Number step) {
 double rounded(double value, DType dtype) {
     if (dtype == DType::float64) return value;
     if (dtype == DType::float32) return static_cast<float>(value);
-    return ir::scalar::double_from_float16(ir::scalar::float16_from_double(value));
+    return ir::scalar::double_from_short(dtype, ir::scalar::short_from_double(dtype, value));
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ Array range(double start, double end, double step, DType dtype) {
 
 Array linspace(double start, double end, int64_t steps, DType dtype) {
     user_check<RuntimeError>(steps >= 0, "number of steps must be non-negative");
-    if (!ir::is_floating(dtype) || dtype == DType::bfloat16) {
+    if (!ir::is_floating(dtype) || ir::is_extension(dtype)) {
         const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
         return filled(steps, dtype, [&](int64_t i) {
             return i > 0 && i == steps - 1 ? end : static_cast<double>(i) * step + start;

@@ -2,7 +2,9 @@
 #include "composit/aten/dtypes.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
 #include "composit/numpy/literal.h"
 #include "composit/ops/ops.h"
 
@@ -10,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <complex>
-#include <limits>
 #include <optional>
 
 namespace composit::aten {
@@ -27,6 +28,12 @@ int category(DType dtype) {
 
 DType joined(std::optional<DType> first, DType second) {
     if (!first || *first == second) return second;
+    for (const DType dtype : {*first, second})
+        user_check<RuntimeError>(ir::traits(dtype).torch_use == ir::TorchUse::computed,
+                                 "Promotion for Float8 Types is not supported, attempted to "
+                                 "promote ",
+                                 ir::scalar_type_name(*first), " and ",
+                                 ir::scalar_type_name(second));
     const int a = category(*first), b = category(second);
     if (a != b && std::min(a, b) < 2) return a > b ? *first : second;
     return ir::promote(*first, second);
@@ -75,9 +82,18 @@ DType result_dtype(const std::vector<Tensor>& operands) {
     return result.value_or(default_dtype());
 }
 
+Tensor converted(const Tensor& x, DType dtype) {
+    if (!ir::is_floating(dtype) || ir::is_complex(x.dtype()) || ir::holds_all(dtype, x.dtype()) ||
+        ir::float_format(dtype).has_infinity)
+        return ops::astype(x, dtype);
+    const double most = ir::float_format(dtype).greatest();
+    const Tensor wide = ir::is_floating(x.dtype()) ? x : ops::astype(x, DType::float32);
+    return ops::astype(numpy::clip(wide, -most, most), dtype);
+}
+
 Tensor cast(const Operand& operand, DType dtype) {
     const Tensor& x = operand;
-    if (!x.type().weak) return ops::astype(x, dtype);
+    if (!x.type().weak) return converted(x, dtype);
     if (ir::is_complex(x.dtype())) return x;
     const double value = *numpy::literal(x);
     if (ir::is_complex(dtype)) return ir::weak_scalar(std::complex<double>(value));
@@ -99,39 +115,12 @@ Tensor floating(const Tensor& x) {
     return ir::is_inexact(x.dtype()) ? x : ops::astype(x, default_dtype());
 }
 
-double epsilon_of(DType dtype) {
-    switch (ir::real_part_of(dtype)) {
-        case DType::float16: return 0x1p-10;
-        case DType::bfloat16: return 0x1p-7;
-        case DType::float32: return std::numeric_limits<float>::epsilon();
-        case DType::float64: return std::numeric_limits<double>::epsilon();
-        default: fail<TypeError>("epsilon_of: ", dtype, " is given. A floating dtype is required.");
-    }
-}
-
-double least_normal(DType dtype) {
-    switch (ir::real_part_of(dtype)) {
-        case DType::float16: return 0x1p-14;
-        case DType::bfloat16: return 0x1p-126;
-        case DType::float32: return std::numeric_limits<float>::min();
-        case DType::float64: return std::numeric_limits<double>::min();
-        default:
-            fail<TypeError>("least_normal: ", dtype, " is given. A floating dtype is required.");
-    }
-}
-
-double lowest(DType dtype) {
-    switch (ir::real_part_of(dtype)) {
-        case DType::float16: return -65504;
-        case DType::bfloat16: return -0x1.FEp127;
-        case DType::float32: return std::numeric_limits<float>::lowest();
-        case DType::float64: return std::numeric_limits<double>::lowest();
-        default: fail<TypeError>("lowest: ", dtype, " is given. A floating dtype is required.");
-    }
-}
+double epsilon_of(DType dtype) { return ir::float_format(dtype).epsilon(); }
+double least_normal(DType dtype) { return ir::float_format(dtype).least_normal(); }
+double lowest(DType dtype) { return -ir::float_format(dtype).greatest(); }
 
 Tensor widened(const Tensor& x) {
-    return x && ir::is_half(x.dtype()) ? ops::astype(x, DType::float32) : x;
+    return x && ir::is_short_float(x.dtype()) ? ops::astype(x, DType::float32) : x;
 }
 
 }  // namespace composit::aten

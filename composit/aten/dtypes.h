@@ -21,7 +21,11 @@ void set_default_dtype(DType dtype);
 // are.
 [[nodiscard]] DType result_dtype(const std::vector<Tensor>& operands);
 
-// x in the dtype; a number stays one, of the dtype's kind.
+// x in the dtype, as PyTorch converts: what is too large for a float without infinity becomes its
+// greatest number.
+[[nodiscard]] Tensor converted(const Tensor& x, DType dtype);
+
+// The same; a number stays one, of the dtype's kind.
 [[nodiscard]] Tensor cast(const Operand& x, DType dtype);
 // The operands in the dtype that PyTorch computes with; where all are numbers the first becomes a
 // tensor.

@@ -7,6 +7,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/array.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
@@ -210,28 +211,6 @@ void for_type(DType dtype, const Function& function) {
     function(std::complex<double>());
 }
 
-// What PyTorch's texts call a dtype.
-std::string_view scalar_name(DType dtype) {
-    constexpr std::pair<DType, std::string_view> names[] = {
-        {DType::boolean, "Bool"},
-        {DType::int8, "Char"},
-        {DType::int16, "Short"},
-        {DType::int32, "Int"},
-        {DType::int64, "Long"},
-        {DType::uint8, "Byte"},
-        {DType::uint16, "UInt16"},
-        {DType::uint32, "UInt32"},
-        {DType::uint64, "UInt64"},
-        {DType::float16, "Half"},
-        {DType::bfloat16, "BFloat16"},
-        {DType::float32, "Float"},
-        {DType::float64, "Double"},
-        {DType::complex64, "ComplexFloat"},
-        {DType::complex128, "ComplexDouble"},
-    };
-    return std::ranges::find(names, dtype, &std::pair<DType, std::string_view>::first)->second;
-}
-
 void check_matrices(std::string_view function, const Tensor& a) {
     user_check<RuntimeError>(a.rank() >= 2, function,
                              ": The input tensor A must have at least 2 dimensions.");
@@ -240,9 +219,9 @@ void check_matrices(std::string_view function, const Tensor& a) {
                              ": A must be batches of square matrices, but they are ", rows, " by ",
                              columns, " matrices");
     const DType dtype = a.dtype();
-    user_check<RuntimeError>(
-        ir::is_inexact(dtype) && dtype != DType::float16 && dtype != DType::bfloat16, function,
-        ": A has dtype ", dtype, ". float32, float64, complex64 or complex128 is required.");
+    user_check<RuntimeError>(ir::is_inexact(dtype) && !ir::is_short_float(dtype), function,
+                             ": A has dtype ", dtype,
+                             ". float32, float64, complex64 or complex128 is required.");
 }
 
 // A copy of the elements, to be written.
@@ -307,10 +286,11 @@ Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool h
                              "got pivots with shape ",
                              pivots.shape(), " instead");
     user_check<RuntimeError>(ir::is_integer(pivots.dtype()), name,
-                             ": Expected pivots to be integers. Got ", scalar_name(pivots.dtype()));
+                             ": Expected pivots to be integers. Got ",
+                             ir::scalar_type_name(pivots.dtype()));
     user_check<RuntimeError>(ld.dtype() == b.dtype(), "Expected b and A to have the same dtype, ",
-                             "but found b of type ", scalar_name(b.dtype()), " and A of type ",
-                             scalar_name(ld.dtype()), " instead.");
+                             "but found b of type ", ir::scalar_type_name(b.dtype()),
+                             " and A of type ", ir::scalar_type_name(ld.dtype()), " instead.");
     const Shape batch = numpy::broadcast_shapes(
         {{ld.shape().begin(), ld.shape().end() - 2}, {b.shape().begin(), b.shape().end() - 2}});
     const Array factors = copy_of(numpy::broadcast_to(ld, joined(batch, {n, n})));

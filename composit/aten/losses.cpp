@@ -8,7 +8,7 @@
 #include "composit/aten/rows.h"
 #include "composit/aten/special.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/nn/loss_parts.h"
 #include "composit/nn/losses.h"
 #include "composit/nn/operations.h"

@@ -3,7 +3,7 @@
 #include "composit/aten/operand_rules.h"
 #include "composit/base/error.h"
 #include "composit/ir/dtype.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 
 #include <algorithm>
 #include <functional>
@@ -374,7 +374,7 @@ void check_parameters(string_view function, const DTypeOfOperand& dtype_of) {
         user_check<RuntimeError>(
             *dtype == DType::float32,
             "mixed dtype (CPU): expect parameter to have scalar type of Float");
-        user_check<RuntimeError>(ir::is_half(*input),
+        user_check<RuntimeError>(ir::is_short_float(*input),
                                  "mixed dtype (CPU): all inputs must share same datatype.");
     }
 }
@@ -423,6 +423,7 @@ void check_operand_dtypes(string_view function, const Dtypes& all, const DTypeOf
     check_einsum(function, all);
     check_one_dtype(function, dtype_of);
     check_parameters(function, dtype_of);
+    check_stored_floats(function, all, asks_for_dtype);
     check_kinds(function, all, asks_for_dtype);
 }
 

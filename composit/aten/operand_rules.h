@@ -17,6 +17,12 @@ namespace composit::aten {
 // given.
 using DTypeOfOperand = std::function<std::optional<ir::DType>(size_t place, std::string_view name)>;
 
+// Checks that a function takes floats which PyTorch stores and converts, but does not compute with,
+// if there are any. NotSupported.
+void check_stored_floats(std::string_view function,
+                         const std::vector<std::optional<ir::DType>>& operands,
+                         bool asks_for_dtype);
+
 // Checks the dtypes of the operands of a function of PyTorch's name ("conv2d", "scatter_add"): of
 // `all` that are given in order, and by name. `asks_for_dtype`: whether the call says the result's
 // dtype. RuntimeError: they differ where PyTorch promotes none. NotSupported: PyTorch has no kernel

@@ -33,8 +33,9 @@ std::string integer_text(const Array& array, int64_t place) {
 
 double float_at(const Array& array, int64_t place) {
     return ir::scalar::with_type(array.dtype(), "text_of", [&]<class T>(T) -> double {
-        if constexpr (ir::scalar::is_half<T>)
-            return ir::scalar::load<T>({array.data_as<uint16_t>()[place], 0}).value;
+        if constexpr (ir::scalar::is_short<T>)
+            return ir::scalar::load<T>(ir::scalar::element_bits(array.dtype(), array.data(), place))
+                .value;
         else
             return static_cast<double>(array.data_as<T>()[place]);
     });

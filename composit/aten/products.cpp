@@ -3,7 +3,7 @@
 
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/correlation.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
@@ -37,8 +37,8 @@ DType product_dtype(std::string_view function, const Tensor& a, const Tensor& b,
                "expected m1 and m2 to have the same dtype, but got: ", ir::cpp_type_name(a.dtype()),
                " != ", ir::cpp_type_name(b.dtype()));
     const DType dtype = out_dtype.value_or(a.dtype());
-    user_check(dtype == a.dtype() || (ir::is_half(a.dtype()) && dtype == DType::float32), function,
-               ": out_dtype ", dtype, " for matrices of ", a.dtype(),
+    user_check(dtype == a.dtype() || (ir::is_short_float(a.dtype()) && dtype == DType::float32),
+               function, ": out_dtype ", dtype, " for matrices of ", a.dtype(),
                ". Their dtype is required, or float32 for float16 and bfloat16.");
     return dtype;
 }

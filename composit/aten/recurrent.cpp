@@ -4,7 +4,7 @@
 #include "composit/aten/sequences.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/nn/layers.h"
 #include "composit/numpy/manipulation.h"
 

@@ -126,7 +126,7 @@ Tensor vector_norm(const Tensor& given, double order, const Axis& dim, bool keep
             return numpy::sum(ops::astype(rows::not_equal(x, 0), size.dtype()), axis, {}, keepdim);
         return power_root(size, order, axis, keepdim);
     };
-    return ops::astype(norm(), ir::is_half(given.dtype()) ? given.dtype() : size.dtype());
+    return ops::astype(norm(), ir::is_short_float(given.dtype()) ? given.dtype() : size.dtype());
 }
 
 Tensor norm_except_dim(const Tensor& v, double p, int64_t dim) {

@@ -4,6 +4,7 @@
 #include "composit/aten/rows.h"
 #include "composit/aten/sorting.h"
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
@@ -32,12 +33,6 @@ Tensor by_totals(const Tensor& key, const Tensor& weights, int64_t count) {
     ir::Shape shape = weights.shape();
     shape.back() = count;
     return numpy::reshape(numpy::clip(places, 0, classes - 1), shape);
-}
-
-// The smallest normal number of a floating dtype.
-double smallest_of(DType dtype) {
-    if (dtype == DType::float16) return 0x1p-14;
-    return dtype == DType::float64 ? 0x1p-1022 : 0x1p-126;
 }
 
 }  // namespace
@@ -69,7 +64,7 @@ Tensor dirichlet(const Tensor& key, const Tensor& concentration) {
                           ". Floats are required.");
     const Tensor draws = random::gamma(key, concentration, concentration.shape(), DType::float64);
     const Tensor found = draws / numpy::sum(draws, -1, {}, true);
-    const double least = smallest_of(dtype), most = 1 - 0x1p-53;
+    const double least = ir::float_format(dtype).least_normal(), most = 1 - 0x1p-53;
     return ops::astype(numpy::clip(found, least, most), dtype);
 }
 

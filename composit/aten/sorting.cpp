@@ -6,7 +6,7 @@
 #include "composit/aten/rows.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"

@@ -8,6 +8,7 @@
 #include "composit/cg/jacobians.h"
 #include "composit/cg/node_state.h"
 #include "composit/ir/body.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
@@ -104,7 +105,7 @@ bool takes_numbers(const OfTensors& compute, const Tensors& tensors, const Place
     for (const ir::Node* const node : reached(inlined, ends, counts_always)) {
         if (!ops::is_astype(*node) || !ir::is_integer(node->types()[0].dtype)) continue;
         const Tensor& cast = node->operand(0);
-        const bool is_float = ir::is_floating(cast.dtype()) && cast.dtype() != DType::bfloat16;
+        const bool is_float = ir::is_floating(cast.dtype()) && !ir::is_extension(cast.dtype());
         if (!is_float || is_rounded(cast.node())) continue;
         for (const ir::Node* const source : reached({cast}, ends, has_floats))
             if (ends.contains(source)) return false;

@@ -1,6 +1,7 @@
 #include "composit/eager/tape.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 
 #include <new>
 #include <string_view>
@@ -8,24 +9,6 @@
 
 namespace composit::eager {
 namespace {
-
-std::string_view class_of_tensors(ir::DType dtype) {
-    switch (dtype) {
-        case ir::DType::float32: return "Float";
-        case ir::DType::float64: return "Double";
-        case ir::DType::int64: return "Long";
-        case ir::DType::int32: return "Int";
-        case ir::DType::int16: return "Short";
-        case ir::DType::int8: return "Char";
-        case ir::DType::uint8: return "Byte";
-        case ir::DType::boolean: return "Bool";
-        case ir::DType::float16: return "Half";
-        case ir::DType::bfloat16: return "BFloat16";
-        case ir::DType::complex64: return "ComplexFloat";
-        case ir::DType::complex128: return "ComplexDouble";
-        default: return ir::name(dtype);
-    }
-}
 
 std::string_view without_ending(std::string_view name) {
     constexpr std::string_view ending = "Backward0";
@@ -123,7 +106,7 @@ std::string changed_value(int64_t now, int64_t expected, const ir::TensorType& t
     const std::string made =
         maker ? text(", which is output 0 of ", without_ending(*maker), ",") : "";
     return text("one of the variables needed for gradient computation has been modified by an ",
-                "inplace operation: [torch.", class_of_tensors(type.dtype), "Tensor [", lengths,
+                "inplace operation: [torch.", ir::scalar_type_name(type.dtype), "Tensor [", lengths,
                 "]]", made, " is at version ", now, "; expected version ", expected,
                 " instead. Hint: enable anomaly detection to find the operation that failed to ",
                 "compute its gradient, with torch.autograd.set_detect_anomaly(True).");

@@ -4,7 +4,7 @@
 #include "composit/eager/leaf_cell.h"
 #include "composit/execute/devices.h"
 #include "composit/ir/body.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"

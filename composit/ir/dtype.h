@@ -18,6 +18,8 @@ enum class DType : uint8_t {
     uint16,
     uint32,
     uint64,
+    float8_e4m3fn,
+    float8_e5m2,
     float16,
     bfloat16,
     float32,
@@ -25,9 +27,11 @@ enum class DType : uint8_t {
     complex64,
     complex128,
 };
-inline constexpr int dtype_count = 15;
+inline constexpr int dtype_count = 17;
+// Floats narrower than float32 stand side by side: float32 carries their values in kernels.
+inline constexpr DType first_short_float = DType::float8_e4m3fn, last_short_float = DType::bfloat16;
 
-// NumPy's name: "bool", "int8", …, "complex128" ("bfloat16" is ml_dtypes').
+// NumPy's name, or ml_dtypes': "bool", "int8", …, "complex128", "bfloat16".
 std::string_view name(DType dtype);
 // The dtype of that name; NumPy's aliases ("float", "int", "f4", …) are Python's business. Throws
 // TypeError.
@@ -46,12 +50,15 @@ bool is_signed_integer(DType dtype);
 bool is_unsigned_integer(DType dtype);
 bool is_floating(DType dtype);  // real floating
 bool is_complex(DType dtype);
-bool is_inexact(DType dtype);     // floating or complex
-bool is_half(DType dtype);        // float16 or bfloat16
+bool is_inexact(DType dtype);  // floating or complex
+constexpr bool is_short_float(DType dtype) {
+    return dtype >= first_short_float && dtype <= last_short_float;
+}
 DType real_part_of(DType dtype);  // complex64 -> float32; others unchanged
 
-// numpy.promote_types. bfloat16 promotes as in JAX: with float16 to float32, with integers to
-// bfloat16.
+// numpy.promote_types. Floats become the first one that has all values of both: float16 and
+// bfloat16 float32. Those that NumPy lacks stay what they are beside integers, as bfloat16 does in
+// JAX.
 DType promote(DType a, DType b);
 // numpy.can_cast(from, to, "safe")
 bool can_cast_safely(DType from, DType to);

@@ -89,9 +89,9 @@ struct Operation {
     // The same result out of other operations.
     std::function<std::vector<Tensor>(const Node& node)> decompose = {};
 
-    // The outputs where operands or outputs have dtypes that no kernel has; 16-bit floats rounded
+    // The outputs where operands or outputs have dtypes that no kernel has; short floats rounded
     // to that dtype. Null: the operation does the same to real and to imaginary parts, and in
-    // float32 what it does to 16-bit floats.
+    // float32 what it does to short floats.
     std::function<std::vector<Components>(const Node& node,
                                           const std::vector<Components>& operands)>
         by_components = {};

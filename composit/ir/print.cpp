@@ -214,18 +214,12 @@ std::string element_text(DType dtype, const void* element) {
         case DType::uint16: return std::to_string(read<uint16_t>(element));
         case DType::uint32: return std::to_string(read<uint32_t>(element));
         case DType::uint64: return std::to_string(read<uint64_t>(element));
-        case DType::float16:
-        case DType::bfloat16:
-        case DType::float32:
-        case DType::float64: return float_text(dtype, element);
-        case DType::complex64:
-        case DType::complex128: {
-            const DType part = real_part_of(dtype);
-            return "(" + float_text(part, element) + ", " +
-                   float_text(part, static_cast<const char*>(element) + size_of(part)) + ")";
-        }
+        default: break;
     }
-    return "";
+    if (!is_complex(dtype)) return float_text(dtype, element);
+    const DType part = real_part_of(dtype);
+    return "(" + float_text(part, element) + ", " +
+           float_text(part, static_cast<const char*>(element) + size_of(part)) + ")";
 }
 
 std::string print(const std::vector<Tensor>& outputs) { return print(outputs, 0, SIZE_MAX); }

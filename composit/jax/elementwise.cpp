@@ -2,6 +2,7 @@
 #include "composit/aten/special.h"
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/operation.h"
 #include "composit/jax/rules.h"
 
@@ -214,16 +215,10 @@ ApplyRule in_total_order(std::string_view row) {
 // With a mantissa and an exponent of so many bits: those of the dtypes that there are.
 Tensor reduced_precision(const Application& a) {
     const int64_t exponent = a.integer("exponent_bits"), mantissa = a.integer("mantissa_bits");
-    const struct {
-        int64_t exponent, mantissa;
-        DType dtype;
-    } formats[] = {{5, 10, DType::float16},
-                   {8, 7, DType::bfloat16},
-                   {8, 23, DType::float32},
-                   {11, 52, DType::float64}};
-    for (const auto& format : formats)
-        if (format.exponent == exponent && format.mantissa == mantissa)
-            return ops::astype(ops::astype(a.x[0], format.dtype), a.x[0].dtype());
+    for (const ir::DTypeTraits& row : ir::all_traits())
+        if (ir::is_floating(row.dtype) && row.format.has_infinity &&
+            row.format.exponent_bits == exponent && row.format.mantissa_bits == mantissa)
+            return ops::astype(ops::astype(a.x[0], row.dtype), a.x[0].dtype());
     fail<NotSupported>("trace_jax: reduce_precision to ", exponent, " bits of exponent and ",
                        mantissa, " of mantissa. The bits of a floating dtype are required.");
 }

@@ -289,7 +289,7 @@ void add_elementwise_rules(PrintRules& rules) {
         for (size_t i = 0; i < x.size(); ++i) {
             const DType dtype = special.signature.operands[i];
             same.push_back(out.broadcast(
-                out.convert(x[i], ir::is_half(dtype) ? DType::float32 : dtype), shape));
+                out.convert(x[i], ir::is_short_float(dtype) ? DType::float32 : dtype), shape));
         }
         return Values{print_row(out, *special.row, same)};
     };

@@ -55,7 +55,7 @@ class GraphPrinter {
     std::vector<std::shared_ptr<const ir::Body>> bodies_;
 };
 
-// The results of a node whose operands have these values. 16-bit floats come as float32 unless the
+// The results of a node whose operands have these values. Short floats come as float32 unless the
 // operation moves elements; what is returned is converted to the node's dtypes.
 using PrintRule = std::function<Values(GraphPrinter&, const Node&, const Values&)>;
 using PrintRules = std::map<std::string_view, PrintRule>;  // by operation

@@ -3,7 +3,7 @@
 
 #include "composit/base/text.h"
 #include "composit/ir/print.h"
-#include "composit/ir/scalar/half.h"
+#include "composit/ir/scalar/values.h"
 
 #include <bit>
 #include <cmath>
@@ -36,19 +36,7 @@ std::string floating(DType dtype, const void* element) {
     uint64_t bits = 0;
     const int bytes = ir::size_of(dtype);
     std::memcpy(&bits, element, static_cast<size_t>(bytes));
-    double value = 0;
-    switch (dtype) {
-        case DType::float16:
-            value = ir::scalar::double_from_float16(static_cast<uint16_t>(bits));
-            break;
-        case DType::bfloat16:
-            value = ir::scalar::double_from_bfloat16(static_cast<uint16_t>(bits));
-            break;
-        case DType::float32:
-            value = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-            break;
-        default: value = std::bit_cast<double>(bits);
-    }
+    const double value = ir::scalar::value_of(dtype, {bits, 0});
     if (!std::isfinite(value)) return hexadecimal(bits, bytes);
     // Readers go by way of double: a shorter text must not be rounded twice to something else.
     if (dtype == DType::float32) {

@@ -1,6 +1,7 @@
 // Attributes, types and locations of MLIR's text.
 #include "composit/base/ascii.h"
 #include "composit/base/printable.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/mlir/parser.h"
 
 namespace composit::mlir::syntax {
@@ -8,26 +9,18 @@ namespace {
 
 constexpr int most_depth = 100;  // of operations, attributes and types within one another
 
-struct ElementType {
-    std::string_view text;
-    DType dtype;
-};
-constexpr ElementType element_types[] = {
-    {"i1", DType::boolean},  {"i8", DType::int8},     {"i16", DType::int16},
-    {"i32", DType::int32},   {"i64", DType::int64},   {"si8", DType::int8},
-    {"si16", DType::int16},  {"si32", DType::int32},  {"si64", DType::int64},
-    {"ui8", DType::uint8},   {"ui16", DType::uint16}, {"ui32", DType::uint32},
-    {"ui64", DType::uint64}, {"f16", DType::float16}, {"bf16", DType::bfloat16},
-    {"f32", DType::float32}, {"f64", DType::float64}, {"index", DType::int64},
-};
-
-const ElementType* element_type(std::string_view text) {
-    for (const ElementType& each : element_types)
-        if (each.text == text) return &each;
-    return nullptr;
+// Integers with a sign may say so.
+std::optional<DType> element_type(std::string_view text) {
+    if (text == "index") return DType::int64;
+    for (const ir::DTypeTraits& row : ir::all_traits()) {
+        const bool says_sign = ir::is_signed_integer(row.dtype) && text.starts_with('s');
+        if (row.mlir == text.substr(says_sign ? 1 : 0) && !ir::is_complex(row.dtype))
+            return row.dtype;
+    }
+    return {};
 }
 
-// "f8E4M3FN", "i4": MLIR's, and none of composit's.
+// "f8E3M4", "i4": MLIR's, and none of composit's.
 bool is_scalar_type(std::string_view text) {
     if (element_type(text) || text == "none" || text == "tf32") return true;
     if (text.starts_with("ui") || text.starts_with("si")) text.remove_prefix(1);
@@ -73,14 +66,14 @@ Type Parser::tensor_type() {
         name = lexer_.expect(Token::Kind::word, "f32 or f64").spelling;
         lexer_.expect(">");
     }
-    const ElementType* const found = element_type(name);
+    const std::optional<DType> found = element_type(name);
     if (!found || (is_complex && name != "f32" && name != "f64"))
         fail_at<NotSupported>(element.place, "a tensor has elements of the type ", shown(name),
                               ", which composit has not. i1, i8 to i64, ui8 to ui64, f16, bf16, "
                               "f32, f64, complex<f32> or complex<f64> is required.");
-    made.tensor.dtype = !is_complex                      ? found->dtype
-                        : found->dtype == DType::float32 ? DType::complex64
-                                                         : DType::complex128;
+    made.tensor.dtype = !is_complex                ? *found
+                        : *found == DType::float32 ? DType::complex64
+                                                   : DType::complex128;
     if (lexer_.is(","))
         fail_at<NotSupported>(lexer_.token().place,
                               "a tensor has an encoding. Tensors of elements "

@@ -1,8 +1,7 @@
 // The elements of literals: numbers in decimal, in hexadecimal bits, and bytes.
-#include "composit/ir/scalar/half.h"
+#include "composit/ir/scalar/values.h"
 #include "composit/mlir/lexer.h"
 
-#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -28,13 +27,7 @@ void put_float(DType dtype, const Literal::Number& number, char* at) {
     }
     const auto known = float64_of(digits);
     if (!known) fail_number(number, dtype);
-    const double value = *known;
-    switch (dtype) {
-        case DType::float16: bits = ir::scalar::float16_from_double(value); break;
-        case DType::bfloat16: bits = ir::scalar::bfloat16_from_double(value); break;
-        case DType::float32: bits = std::bit_cast<uint32_t>(static_cast<float>(value)); break;
-        default: bits = std::bit_cast<uint64_t>(value);
-    }
+    bits = ir::scalar::bits_of(dtype, *known)[0];
     std::memcpy(at, &bits, size);
 }
 

@@ -35,7 +35,7 @@ std::string line_of(const Node& node) {
     return node.location().substr(part.size() + ir::part_separator.size());
 }
 
-// Whether 16-bit floats are computed with in float32.
+// Whether short floats are computed with in float32.
 bool computes(const Node& node) {
     static const std::set<std::string_view> names = {"map",      "reduce", "scan",    "contract",
                                                      "convolve", "fold",   "scatter", "search"};
@@ -107,7 +107,7 @@ Values GraphPrinter::written(const Node& node, const Values& operands) {
     Values wide = operands;
     if (computes(node))
         for (Value& x : wide)
-            if (ir::is_half(x.dtype)) x = out.convert(x, DType::float32);
+            if (ir::is_short_float(x.dtype)) x = out.convert(x, DType::float32);
     Values results = rule->second(*this, node, wide);
     for (size_t i = 0; i < results.size(); ++i) {
         results[i] = out.convert(results[i], node.types()[i].dtype);
@@ -130,7 +130,7 @@ Values GraphPrinter::in_components(const Node& node, const Values& operands) {
     };
     for (const Value& x : operands) {
         ir::Components made;
-        made.re = fresh(ir::is_half(x.dtype) ? out.convert(x, DType::float32) : out.real(x));
+        made.re = fresh(ir::is_short_float(x.dtype) ? out.convert(x, DType::float32) : out.real(x));
         if (ir::is_complex(x.dtype)) made.im = fresh(out.imag(x));
         parts.push_back(made);
     }

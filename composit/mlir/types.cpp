@@ -1,29 +1,11 @@
 // Types and lists of StableHLO as text.
 #include "composit/base/text.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/mlir/writer.h"
 
 namespace composit::mlir {
 
-std::string element_type_text(DType dtype) {
-    switch (dtype) {
-        case DType::boolean: return "i1";
-        case DType::int8: return "i8";
-        case DType::int16: return "i16";
-        case DType::int32: return "i32";
-        case DType::int64: return "i64";
-        case DType::uint8: return "ui8";
-        case DType::uint16: return "ui16";
-        case DType::uint32: return "ui32";
-        case DType::uint64: return "ui64";
-        case DType::float16: return "f16";
-        case DType::bfloat16: return "bf16";
-        case DType::float32: return "f32";
-        case DType::float64: return "f64";
-        case DType::complex64: return "complex<f32>";
-        case DType::complex128: return "complex<f64>";
-    }
-    return "";
-}
+std::string element_type_text(DType dtype) { return std::string(ir::traits(dtype).mlir); }
 
 std::string type_text(const ValueType& type) {
     std::string text = "tensor<";

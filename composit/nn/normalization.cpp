@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/nn/checks.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/creation.h"
@@ -18,12 +19,6 @@ namespace {
 
 using ir::DType;
 using numpy::apply;
-
-double machine_epsilon(DType dtype) {
-    if (dtype == DType::float64) return 0x1p-52;
-    if (dtype == DType::float32) return 0x1p-23;
-    return dtype == DType::float16 ? 0x1p-10 : 0x1p-7;
-}
 
 Tensor inverse_root(const Tensor& x) { return apply("reciprocal", {apply("sqrt", {x})}); }
 
@@ -62,7 +57,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axis& axis,
     const auto axes = axis.of("rms_norm", x.rank());
     return errors_as("rms_norm", [&] {
         const Tensor mean = numpy::mean(given * given, axes, {}, true);
-        const double least = epsilon.value_or(machine_epsilon(given.dtype()));
+        const double least = epsilon.value_or(ir::float_format(given.dtype()).epsilon());
         const Tensor normal = given * inverse_root(mean + least);
         return weight ? normal * weight : normal;
     });

@@ -25,7 +25,7 @@ struct InterpolateOptions {
     bool align_corners = false, antialias = false, channels_last = false;
 };
 // The values and gradients of PyTorch's interpolate. x has rank 3, 4 or 5. Nearest elements have
-// x's dtype, whatever it is; other modes compute integers and bool as float64, 16-bit floats in
+// x's dtype, whatever it is; other modes compute integers and bool as float64, short floats in
 // float32. ValueError for other modes, lengths below 1, or options that the mode does not have.
 [[nodiscard]] Tensor interpolate(const Tensor& x, const InterpolateOptions& options);
 

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/json_text.h"
 #include "composit/base/utf8.h"
+#include "composit/ir/dtype_traits.h"
 
 #include <algorithm>
 #include <array>
@@ -19,30 +20,11 @@ namespace {
 
 using ir::DType;
 
-struct FormatDType {
-    std::string_view name;
-    DType dtype;
-};
 // In the order of the library's own list, by which files are sorted.
-constexpr std::array<FormatDType, 14> dtypes{{
-    {"BOOL", DType::boolean},
-    {"U8", DType::uint8},
-    {"I8", DType::int8},
-    {"I16", DType::int16},
-    {"U16", DType::uint16},
-    {"F16", DType::float16},
-    {"BF16", DType::bfloat16},
-    {"I32", DType::int32},
-    {"U32", DType::uint32},
-    {"F32", DType::float32},
-    {"C64", DType::complex64},
-    {"F64", DType::float64},
-    {"I64", DType::int64},
-    {"U64", DType::uint64},
-}};
-constexpr std::array<std::string_view, 9> dtypes_of_others{
-    "F4",      "F6_E2M3",     "F6_E3M2",     "F8_E5M2", "F8_E4M3",
-    "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "C128",
+constexpr std::array<std::string_view, 23> names_of_format{
+    "BOOL",    "F4",          "F6_E2M3",     "F6_E3M2", "U8",  "I8",  "F8_E5M2", "F8_E4M3",
+    "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "I16",     "U16", "F16", "BF16",    "I32",
+    "U32",     "F32",         "C64",         "F64",     "I64", "U64", "C128",
 };
 
 // The parts of JSON that headers have: objects of texts, lists of integers. No depth to recurse
@@ -181,10 +163,10 @@ class Reader {
 };
 
 DType dtype_named(std::string_view where, const std::string& tensor, const std::string& name) {
-    for (const FormatDType& known : dtypes)
-        if (known.name == name) return known.dtype;
+    for (const ir::DTypeTraits& row : ir::all_traits())
+        if (row.safetensors == name) return row.dtype;
     const bool is_of_others =
-        std::find(dtypes_of_others.begin(), dtypes_of_others.end(), name) != dtypes_of_others.end();
+        std::find(names_of_format.begin(), names_of_format.end(), name) != names_of_format.end();
     user_check<NotSupported>(!is_of_others, where, "tensor '", tensor, "' is ", name,
                              ", which composit does not have. Convert it before saving.");
     fail(where, "tensor '", tensor, "' has the dtype '", name,
@@ -268,8 +250,8 @@ void put_string(std::string& out, std::string_view where, const std::string& val
 }
 
 std::string_view format_name(std::string_view where, const StoredTensor& tensor) {
-    for (const FormatDType& known : dtypes)
-        if (known.dtype == tensor.dtype) return known.name;
+    const std::string_view name = ir::traits(tensor.dtype).safetensors;
+    if (!name.empty()) return name;
     fail<NotSupported>(where, "tensor '", tensor.name, "' is ", tensor.dtype,
                        ", which the format does not have. Save its real and its imaginary part, or "
                        "complex64.");
@@ -331,9 +313,9 @@ std::string safetensors_header_text(std::string_view where, const SafetensorsHea
 }
 
 int safetensors_rank(DType dtype) {
-    for (size_t i = 0; i < dtypes.size(); ++i)
-        if (dtypes[i].dtype == dtype) return static_cast<int>(i);
-    return -1;
+    const std::string_view name = ir::traits(dtype).safetensors;
+    const auto found = std::find(names_of_format.begin(), names_of_format.end(), name);
+    return found == names_of_format.end() ? -1 : static_cast<int>(found - names_of_format.begin());
 }
 
 }  // namespace composit::nn

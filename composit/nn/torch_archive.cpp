@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
+#include "composit/ir/dtype_traits.h"
 
 #include <algorithm>
 #include <array>
@@ -119,25 +120,6 @@ struct Picked {
     bool is_storage = false;
 };
 
-struct StorageKind {
-    std::string_view name;
-    ir::DType dtype;
-};
-constexpr std::array<StorageKind, 12> storage_kinds{{
-    {"FloatStorage", ir::DType::float32},
-    {"DoubleStorage", ir::DType::float64},
-    {"HalfStorage", ir::DType::float16},
-    {"BFloat16Storage", ir::DType::bfloat16},
-    {"LongStorage", ir::DType::int64},
-    {"IntStorage", ir::DType::int32},
-    {"ShortStorage", ir::DType::int16},
-    {"CharStorage", ir::DType::int8},
-    {"ByteStorage", ir::DType::uint8},
-    {"BoolStorage", ir::DType::boolean},
-    {"ComplexFloatStorage", ir::DType::complex64},
-    {"ComplexDoubleStorage", ir::DType::complex128},
-}};
-
 // Makes structures of what pickles say.
 class HeldBuilder {
   public:
@@ -187,7 +169,7 @@ class HeldBuilder {
         };
         Value made = of(Held());
         made->name = module + "." + name;
-        const bool is_storage = module == "torch" && storage_named(name) != nullptr;
+        const bool is_storage = module == "torch" && dtype_of_storage(name).has_value();
         if (!is_storage && known.count(made->name) == 0)
             throw BrokenPickle{composit::text("it names ", made->name,
                                               ", which is no part of tensors, numbers, texts and "
@@ -223,13 +205,13 @@ class HeldBuilder {
     Value outside(const Value& described) {
         expect(described, 5);
         const std::vector<Value>& parts = described->items;
-        const StorageKind* const kind = storage_named(
+        const std::optional<ir::DType> dtype = dtype_of_storage(
             parts[1]->name.starts_with("torch.") ? parts[1]->name.substr(6) : parts[1]->name);
-        if (parts[0]->held.text != "storage" || !kind)
+        if (parts[0]->held.text != "storage" || !dtype)
             throw BrokenPickle{"it names something outside that is no storage"};
         Value made = of(Held());
         made->is_storage = true;
-        made->dtype = kind->dtype;
+        made->dtype = *dtype;
         made->storage = archive_.record("data/" + parts[2]->held.text);
         return made;
     }
@@ -327,10 +309,13 @@ class HeldBuilder {
         if (arguments->held.kind != "tuple" || arguments->items.size() < count)
             throw BrokenPickle{"it calls a function with too few arguments"};
     }
-    static const StorageKind* storage_named(std::string_view name) {
-        const auto found = std::find_if(storage_kinds.begin(), storage_kinds.end(),
-                                        [&](const StorageKind& kind) { return kind.name == name; });
-        return found == storage_kinds.end() ? nullptr : found;
+    // The dtype of "FloatStorage".
+    static std::optional<ir::DType> dtype_of_storage(std::string_view name) {
+        for (const ir::DTypeTraits& row : ir::all_traits())
+            if (row.torch_classes != ir::TorchClasses::none &&
+                name == composit::text(row.scalar_type, "Storage"))
+                return row.dtype;
+        return {};
     }
     static std::vector<int64_t> integers_in(const Value& tuple) {
         std::vector<int64_t> made;

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/numpy/elementwise.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace composit::numpy {
 namespace {
@@ -30,14 +30,6 @@ std::string call_name(std::string_view given, std::string_view function, std::op
     if (!given.empty()) return std::string(given);
     std::string result = text(function, "(", arguments...);
     return result + (dtype ? text(", dtype=", *dtype, ")") : text(")"));
-}
-
-// The largest finite number of a floating dtype; bfloat16 reaches as far as float32.
-double largest(DType dtype) {
-    if (dtype == DType::float64) return std::numeric_limits<double>::max();
-    constexpr double of_float16 = 65504;
-    return dtype == DType::float16 ? of_float16
-                                   : static_cast<double>(std::numeric_limits<float>::max());
 }
 
 // One element converted, NumPy's casting="unsafe".
@@ -88,7 +80,7 @@ bool is_lost(const Tensor& x, DType dtype) {
     const double size = std::fabs(*ir::constant_value(x.node()).data_as<double>());
     if (size < 1 << 15) return false;
     if (!ir::is_floating(dtype)) return ir::is_integer(dtype);
-    return std::isfinite(size) && size > largest(dtype);
+    return std::isfinite(size) && size > ir::float_format(dtype).greatest();
 }
 
 // Zeros with ones where `is_one(row, column)`.

@@ -40,7 +40,7 @@ struct Call {
 
 bool computes_in_single(DType dtype) {
     const DType real = ir::real_part_of(dtype);
-    return real == DType::float32 || real == DType::float16 || real == DType::bfloat16;
+    return real == DType::float32 || ir::is_short_float(real);
 }
 
 double scale_of(const Call& call) {

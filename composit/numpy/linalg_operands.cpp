@@ -14,8 +14,7 @@ DType common_type(std::string_view function, std::initializer_list<Tensor> opera
     bool is_double = false, is_complex = false;
     for (const Tensor& x : operands) {
         const DType real = ir::real_part_of(x.dtype());
-        user_check<TypeError>(real != DType::float16 && real != DType::bfloat16, function,
-                              ": array type ", x.dtype(),
+        user_check<TypeError>(!ir::is_short_float(real), function, ": array type ", x.dtype(),
                               " is unsupported in linalg. float32 or float64 is required.");
         is_complex |= ir::is_complex(x.dtype());
         is_double |= real != DType::float32;

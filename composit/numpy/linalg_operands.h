@@ -10,7 +10,7 @@
 namespace composit::numpy::linalg {
 
 // float32 or float64, or their complex, that the function returns of operands of these dtypes.
-// TypeError for float16 and bfloat16.
+// TypeError for short floats.
 [[nodiscard]] DType common_type(std::string_view function, std::initializer_list<Tensor> operands);
 // In float64 or complex128, where composit::ops decomposes. `like`: what the operands have in
 // common.

@@ -58,14 +58,10 @@ Array run_of(DType dtype, int64_t length, Number first, Number second) {
         case DType::uint64: return as(uint64_t{});
         case DType::float32: return as(float{});
         case DType::float64: return as(double{});
-        case DType::float16:
-        case DType::bfloat16:
-            return rounded_run(dtype, length, static_cast<double>(first),
-                               static_cast<double>(second));
-        case DType::boolean:
-        case DType::complex64:
-        case DType::complex128: break;
+        default: break;
     }
+    if (ir::is_short_float(dtype))
+        return rounded_run(dtype, length, static_cast<double>(first), static_cast<double>(second));
     fail<NotSupported>("arange: dtype ", dtype, " is not supported. Make it real and convert.");
 }
 

@@ -96,8 +96,7 @@ struct MeanDTypes {
 };
 MeanDTypes mean_dtypes(DType x, std::optional<DType> dtype) {
     const DType result = dtype ? *dtype : ir::is_inexact(x) ? x : DType::float64;
-    const bool is_half = result == DType::float16 || result == DType::bfloat16;
-    return {is_half ? DType::float32 : result, result};
+    return {ir::is_short_float(result) ? DType::float32 : result, result};
 }
 
 // How many elements each result counts: a scalar, or a tensor shaped as the result when masked.
@@ -162,22 +161,20 @@ Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
               std::optional<DType> dtype, double ddof, bool keepdims, const Tensor& where,
               const Tensor& mean, const Finish& finish) {
     const Axes axes = axis.of(function, x.rank());
-    const auto is_half = [](DType dtype) {
-        return dtype == DType::float16 || dtype == DType::bfloat16;
-    };
     const DType result = dtype ? *dtype : ir::is_inexact(x.dtype()) ? x.dtype() : DType::float64;
     std::optional<DType> sums = dtype;
     if (!sums && !ir::is_inexact(x.dtype())) sums = DType::float64;
-    if (is_half(result)) sums = DType::float32;
+    if (ir::is_short_float(result)) sums = DType::float32;
     Tensors operands{strong(x)};
     if (where) operands.push_back(where);
     if (mean) operands.push_back(strong(mean));
     return one_node(function, operands, [&](const Tensors& given) {
-        const Tensor values = is_half(x.dtype()) ? ops::astype(given[0], DType::float32) : given[0];
+        const Tensor values =
+            ir::is_short_float(x.dtype()) ? ops::astype(given[0], DType::float32) : given[0];
         const Tensor variance =
             variance_of({values, where ? given[1] : Tensor(), mean ? given.back() : Tensor(), axes,
                          sums, ddof, keepdims});
-        return finish(is_half(result) ? ops::astype(variance, result) : variance);
+        return finish(ir::is_short_float(result) ? ops::astype(variance, result) : variance);
     });
 }
 

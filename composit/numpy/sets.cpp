@@ -216,7 +216,8 @@ Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan, cons
     return errors_as("unique", [&] {
         const Tensor values = known("unique", "x", given);
         if (is_flat) {
-            const bool is_ordered = !ir::is_complex(given.dtype()) && !ir::is_half(given.dtype());
+            const bool is_ordered =
+                !ir::is_complex(given.dtype()) && !ir::is_short_float(given.dtype());
             Unique result;
             if (is_ordered) {
                 result = counted(given, values, wanted, equal_nan);

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
@@ -16,16 +17,6 @@ namespace composit::numpy {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// The greatest number of a floating dtype.
-double greatest(DType dtype) {
-    switch (dtype) {
-        case DType::float16: return 65504;
-        case DType::bfloat16: return 0x1.FEp127;
-        case DType::float32: return std::numeric_limits<float>::max();
-        default: return std::numeric_limits<double>::max();
-    }
-}
 
 // sin(x) / x near 0 by its series, up to the power of 16, whose derivatives are right where those
 // of the quotient cancel: the next term is below 3e-23 for |x| < 0.5.
@@ -86,7 +77,7 @@ Tensor nan_to_num(const Tensor& x, const Operand& nan, const Operand& posinf,
     const Tensor value = strong(x);
     if (!ir::is_inexact(value.dtype())) return value;
     return errors_as("nan_to_num", [&] {
-        const double most = greatest(value.dtype());
+        const double most = ir::float_format(value.dtype()).greatest();
         const Tensor high = posinf ? fitted(posinf, value) : scalar(value.dtype(), most);
         const Tensor low = neginf ? fitted(neginf, value) : scalar(value.dtype(), -most);
         const Tensor finite =

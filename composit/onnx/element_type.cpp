@@ -2,6 +2,7 @@
 #include "composit/onnx/element_type.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
@@ -19,44 +20,51 @@ using ir::Tensor;
 
 struct TypeRecord {
     std::string_view name;
-    std::optional<DType> carrier;
     int bits;
+    std::optional<DType> carrier = {};  // where composit has no dtype of that name
 };
 
 // In the order of their numbers.
 constexpr std::array<TypeRecord, 29> records{{
-    {"undefined", {}, 0},
-    {"float32", DType::float32, 32},
-    {"uint8", DType::uint8, 8},
-    {"int8", DType::int8, 8},
-    {"uint16", DType::uint16, 16},
-    {"int16", DType::int16, 16},
-    {"int32", DType::int32, 32},
-    {"int64", DType::int64, 64},
-    {"string", {}, 0},
-    {"bool", DType::boolean, 8},
-    {"float16", DType::float16, 16},
-    {"float64", DType::float64, 64},
-    {"uint32", DType::uint32, 32},
-    {"uint64", DType::uint64, 64},
-    {"complex64", DType::complex64, 64},
-    {"complex128", DType::complex128, 128},
-    {"bfloat16", DType::bfloat16, 16},
-    {"float8_e4m3fn", DType::float32, 8},
-    {"float8_e4m3fnuz", DType::float32, 8},
-    {"float8_e5m2", DType::float32, 8},
-    {"float8_e5m2fnuz", DType::float32, 8},
-    {"uint4", DType::uint8, 4},
-    {"int4", DType::int8, 4},
-    {"float4_e2m1fn", DType::float32, 4},
-    {"float8_e8m0fnu", DType::float32, 8},
-    {"uint2", DType::uint8, 2},
-    {"int2", DType::int8, 2},
-    {"float6_e2m3fn", DType::float32, 6},
-    {"float6_e3m2fn", DType::float32, 6},
+    {"undefined", 0},
+    {"float32", 32},
+    {"uint8", 8},
+    {"int8", 8},
+    {"uint16", 16},
+    {"int16", 16},
+    {"int32", 32},
+    {"int64", 64},
+    {"string", 0},
+    {"bool", 8},
+    {"float16", 16},
+    {"float64", 64},
+    {"uint32", 32},
+    {"uint64", 64},
+    {"complex64", 64},
+    {"complex128", 128},
+    {"bfloat16", 16},
+    {"float8_e4m3fn", 8, DType::float32},
+    {"float8_e4m3fnuz", 8, DType::float32},
+    {"float8_e5m2", 8, DType::float32},
+    {"float8_e5m2fnuz", 8, DType::float32},
+    {"uint4", 4, DType::uint8},
+    {"int4", 4, DType::int8},
+    {"float4_e2m1fn", 4, DType::float32},
+    {"float8_e8m0fnu", 8, DType::float32},
+    {"uint2", 2, DType::uint8},
+    {"int2", 2, DType::int8},
+    {"float6_e2m3fn", 6, DType::float32},
+    {"float6_e3m2fn", 6, DType::float32},
 }};
 
 const TypeRecord& record(ElementType type) { return records[static_cast<size_t>(type)]; }
+
+// The dtype of that type.
+std::optional<DType> own_dtype(ElementType type) {
+    for (const ir::DTypeTraits& row : ir::all_traits())
+        if (row.onnx == static_cast<int>(type) && row.onnx != 0) return row.dtype;
+    return {};
+}
 
 // |x| of a floating dtype rounded to a multiple of the step between neighbours of the small type.
 Tensor rounded_size(const Tensor& size, const SmallFloat& format) {
@@ -142,21 +150,19 @@ std::optional<ElementType> element_type(int64_t number) {
 }
 
 ElementType element_type(DType dtype) {
-    for (size_t i = 0; i < records.size(); ++i)
-        if (records[i].carrier == dtype && records[i].name == ir::name(dtype))
-            return static_cast<ElementType>(i);
-    fail<TypeError>("onnx: ONNX has no type for ", dtype, ".");
+    const int number = ir::traits(dtype).onnx;
+    user_check<TypeError>(number != 0, "onnx: ONNX has no type for ", dtype, ".");
+    return static_cast<ElementType>(number);
 }
 
 DType carrier(ElementType type) {
+    if (const auto own = own_dtype(type)) return *own;
     user_check<TypeError>(record(type).carrier.has_value(), "onnx: composit has no tensors of ",
                           name(type), ". Numbers or bool are required.");
     return *record(type).carrier;
 }
 
-bool is_small(ElementType type) {
-    return record(type).carrier && record(type).bits < 8 * ir::size_of(*record(type).carrier);
-}
+bool is_small(ElementType type) { return record(type).carrier && !own_dtype(type); }
 
 int bits(ElementType type) { return record(type).bits; }
 
@@ -203,7 +209,11 @@ double value_of_code(ElementType type, uint32_t code) {
 }
 
 Tensor cast(const Tensor& x, ElementType type, bool saturate, std::string_view round_mode) {
-    if (!is_small(type)) return numpy::astype(x, carrier(type));
+    if (!is_small(type)) {
+        const std::optional<SmallFloat> format = saturate ? small_float(type) : std::nullopt;
+        if (!format || !ir::is_inexact(x.dtype())) return numpy::astype(x, carrier(type));
+        return numpy::astype(numpy::clip(x, -format->greatest, format->greatest), carrier(type));
+    }
     return small_float(type) ? to_small_float(x, type, saturate, round_mode)
                              : to_small_integer(x, type);
 }

@@ -135,6 +135,24 @@ std::string GraphWriter::unique(std::string_view name) {
     return result;
 }
 
+namespace {
+
+// The operators of ONNX that floats of 8 bits are in.
+bool takes_small_floats(std::string_view operation) {
+    constexpr std::string_view names[] = {"Cast",    "Constant",  "Identity",  "Loop", "Reshape",
+                                          "Squeeze", "Transpose", "Unsqueeze", "If"};
+    return std::find(std::begin(names), std::end(names), operation) != std::end(names);
+}
+
+template <class Typed>
+std::vector<DType> dtypes_of(const std::vector<Typed>& values) {
+    std::vector<DType> found;
+    for (const Typed& value : values) found.push_back(value.dtype);
+    return found;
+}
+
+}  // namespace
+
 Written GraphWriter::add(std::string_view operation, const ManyWritten& inputs, OutputType type,
                          std::vector<Attribute> attributes, int64_t since) {
     return add_all(operation, inputs, {std::move(type)}, std::move(attributes), since)[0];
@@ -147,6 +165,13 @@ ManyWritten GraphWriter::add_all(std::string_view operation, const ManyWritten& 
                              since, "; opset ", most_, " was asked for. Opset ", since,
                              " or a later one is required", line_.empty() ? "" : " (" + line_ + ")",
                              ".");
+    for (const auto& some : {dtypes_of(inputs), dtypes_of(types)})
+        for (const DType dtype : some)
+            user_check<NotSupported>(
+                !small_float(element_type(dtype)) || takes_small_floats(operation),
+                "onnx.save: ", operation, " of ", dtype,
+                " is not in ONNX. Convert to float32 before",
+                line_.empty() ? "" : " (" + line_ + ")", ".");
     used_ = std::max(used_, since);
     Node node;
     node.operation = operation;
@@ -201,8 +226,14 @@ Written GraphWriter::cast(const Written& x, DType dtype) {
     if (x.dtype == dtype) return x;
     if (const ir::Array* value = value_of(x))
         return constant(execute::evaluate({ops::astype(ir::constant(*value), dtype)})[0]);
-    return add("Cast", {x}, {dtype, x.shape},
-               {integer_attribute("to", static_cast<int64_t>(element_type(dtype)))});
+    const ElementType to = element_type(dtype);
+    std::vector<Attribute> attributes{integer_attribute("to", static_cast<int64_t>(to))};
+    // What is too large becomes infinity or NaN here; Cast's default is the greatest number.
+    if (small_float(to)) attributes.push_back(integer_attribute("saturate", 0));
+    constexpr int64_t with_small_floats = 19;
+    const bool is_small = small_float(to) || small_float(element_type(x.dtype));
+    return add("Cast", {x}, {dtype, x.shape}, std::move(attributes),
+               is_small ? with_small_floats : 1);
 }
 
 Written GraphWriter::reshape(const Written& x, const Shape& shape) {

@@ -70,7 +70,8 @@ Values quantize(Call& call) {
         carrier(call.element("precision", ElementType::undefined) == ElementType::undefined
                     ? call.value(1).element()
                     : call.element("precision", ElementType::float32));
-    const DType wide = ir::is_half(asked) || asked == DType::float64 ? asked : DType::float32;
+    const DType wide =
+        ir::is_short_float(asked) || asked == DType::float64 ? asked : DType::float32;
     const Tensor numbers = ir::is_integer(x.dtype()) ? numpy::astype(x, wide) : x;
     const Tensor divided =
         numpy::astype(numbers, wide) / numpy::astype(spread(call, scale, x, axis, block), wide);

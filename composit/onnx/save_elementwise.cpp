@@ -37,7 +37,8 @@ struct Formula {
     }
     Written nan(const Written& a) const { return out.add("IsNaN", {a}, {DType::boolean, a.shape}); }
     Written infinite(const Written& a) const {
-        return out.add("IsInf", {a}, {DType::boolean, a.shape}, {}, ir::is_half(a.dtype) ? 20 : 10);
+        return out.add("IsInf", {a}, {DType::boolean, a.shape}, {},
+                       ir::is_short_float(a.dtype) ? 20 : 10);
     }
     Written magnitude(const Written& a) const { return out.unary("Abs", a); }
     Written exp(const Written& a) const { return out.unary("Exp", a); }

@@ -82,7 +82,9 @@ void convert(Array& array, const std::vector<Source>& values) {
 }
 
 void convert_integers(Array& array, const std::vector<int64_t>& values) {
-    switch (array.dtype()) {
+    const DType dtype = array.dtype();
+    // Bits of short floats are written as integers.
+    switch (ir::is_short_float(dtype) ? ir::unsigned_of_size(ir::size_of(dtype)) : dtype) {
         case DType::int8: return convert<int8_t>(array, values);
         case DType::int16: return convert<int16_t>(array, values);
         case DType::int32: return convert<int32_t>(array, values);
@@ -95,7 +97,7 @@ void convert_integers(Array& array, const std::vector<int64_t>& values) {
             for (size_t i = 0; i < values.size(); ++i) out[i] = values[i] != 0;
             return;
         }
-        default: return convert<uint16_t>(array, values);  // and the bits of 16-bit floats
+        default: return convert<uint16_t>(array, values);
     }
 }
 

@@ -2,7 +2,7 @@
 #include "composit/onnx/text_numbers.h"
 
 #include "composit/base/error.h"
-#include "composit/ir/scalar/half.h"
+#include "composit/ir/scalar/values.h"
 
 #include <cerrno>
 #include <cmath>
@@ -34,11 +34,11 @@ std::string text_of_element(const ir::Array& array, int64_t i) {
         case DType::uint64: return std::to_string(array.data_as<uint64_t>()[i]);
         case DType::float32: return text_of(array.data_as<float>()[i], true);
         case DType::float64: return text_of(array.data_as<double>()[i], false);
-        case DType::float16:
-            return text_of(ir::scalar::double_from_float16(array.data_as<uint16_t>()[i]), true);
-        case DType::bfloat16:
-            return text_of(ir::scalar::double_from_bfloat16(array.data_as<uint16_t>()[i]), true);
         default: break;
+    }
+    if (ir::is_short_float(array.dtype())) {
+        const auto bits = ir::scalar::element_bits(array.dtype(), array.data(), i);
+        return text_of(ir::scalar::value_of(array.dtype(), bits), true);
     }
     fail<TypeError>("onnx: elements of ", array.dtype(),
                     " are written as text. Real numbers or bool are required.");

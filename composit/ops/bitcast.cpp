@@ -34,13 +34,15 @@ std::vector<TensorType> infer_bitcast(const Tensors& x, const Attributes& attrib
     return {{x[0].shape(), to}};
 }
 
-// 16-bit floats are float32 there, so that their bits are another function of the value.
+// Short floats are float32 there, so that their bits are another function of the value.
 std::vector<Components> bitcast_by_components(const Node& node,
                                               const std::vector<Components>& operands) {
     const DType from = node.operand(0).dtype(), to = node.types()[0].dtype;
-    const Tensor bits = ir::is_half(from) ? bits_of_half(operands[0].re, from) : operands[0].re;
-    if (!ir::is_half(to)) return {{bitcast(bits, to), {}}};
-    return {{half_of_bits(bitcast(bits, DType::uint16), to), {}}};
+    const Tensor bits =
+        ir::is_short_float(from) ? bits_of_short(operands[0].re, from) : operands[0].re;
+    if (!ir::is_short_float(to)) return {{bitcast(bits, to), {}}};
+    const DType whole = ir::unsigned_of_size(ir::size_of(to));
+    return {{short_of_bits(bitcast(bits, whole), to), {}}};
 }
 
 const ir::Operation& bitcast_operation() {

@@ -2,7 +2,7 @@
 #include "composit/ops/components.h"
 
 #include "composit/base/error.h"
-#include "composit/ir/scalar/half_values.h"
+#include "composit/ir/scalar/short_float_values.h"
 
 #include <array>
 
@@ -14,67 +14,73 @@ using ir::scalar::RowRef;
 
 namespace {
 
-// A row of one operand that is in no table: of its own for each of the two dtypes.
-using HalfFunction = Expr (*)(const Expr&, DType);
-RowRef half_row(std::string_view name, DType half, DType from, DType to, HalfFunction f) {
+// A row of one operand that is in no table: each short float has its own.
+using ShortFunction = Expr (*)(const Expr&, DType);
+RowRef short_row(std::string_view name, DType dtype, DType from, DType to, ShortFunction f) {
     ir::scalar::Row row;
-    row.name = text(name, "_", half);
-    row.doc = text(name, ", ", half);
+    row.name = text(name, "_", dtype);
+    row.doc = text(name, ", ", dtype);
     row.types = [from, to](std::string_view, const std::vector<DType>&) {
         return ir::scalar::Signature{{from}, to};
     };
-    row.value = [half, f](const std::vector<Expr>& x) { return f(x[0], half); };
+    row.value = [dtype, f](const std::vector<Expr>& x) { return f(x[0], dtype); };
     return std::make_shared<const ir::scalar::Row>(std::move(row));
 }
 
-struct HalfRows {
+struct ShortRows {
     std::array<RowRef, ir::dtype_count> round;  // by the operand's dtype
     RowRef to_bits, from_bits;
 };
 
-HalfRows make_rows(DType half) {
-    HalfRows rows;
+ShortRows make_rows(DType dtype) {
+    ShortRows rows;
+    const DType whole = ir::unsigned_of_size(ir::size_of(dtype));
     for (int d = 0; d < ir::dtype_count; ++d) {
         const auto from = static_cast<DType>(d);
         if (has_components(from) || from == DType::boolean) continue;
-        rows.round[static_cast<size_t>(d)] = half_row(text("round_", from, "_to"), half, from,
-                                                      DType::float32, ir::scalar::rounded_to_half);
+        rows.round[static_cast<size_t>(d)] = short_row(
+            text("round_", from, "_to"), dtype, from, DType::float32, ir::scalar::rounded_to_short);
     }
-    rows.to_bits =
-        half_row("bits_of", half, DType::float32, DType::uint16, ir::scalar::bits_of_half);
-    rows.from_bits =
-        half_row("value_of", half, DType::uint16, DType::float32, ir::scalar::half_of_bits);
+    rows.to_bits = short_row("bits_of", dtype, DType::float32, whole, ir::scalar::bits_of_short);
+    rows.from_bits = short_row("value_of", dtype, whole, DType::float32, ir::scalar::short_of_bits);
     return rows;
 }
 
-const HalfRows& rows_of(DType half) {
-    static const auto& rows =
-        *new std::array<HalfRows, 2>{make_rows(DType::float16), make_rows(DType::bfloat16)};
-    return rows[half == DType::float16 ? 0 : 1];
+const ShortRows& rows_of(DType dtype) {
+    static const auto& rows = *[] {
+        auto* const all = new std::array<ShortRows, ir::dtype_count>;
+        for (int d = 0; d < ir::dtype_count; ++d)
+            if (const auto each = static_cast<DType>(d); ir::is_short_float(each))
+                (*all)[static_cast<size_t>(d)] = make_rows(each);
+        return all;
+    }();
+    return rows[static_cast<size_t>(dtype)];
 }
 
 Tensor scalar(DType dtype, double value) { return ir::constant(Array::scalar(dtype, value)); }
 
 Tensor convert_real(const Tensor& x, DType to) {
-    const bool is_small = x.dtype() == DType::boolean;  // every 16-bit float has 0 and 1
-    return ir::is_half(to) && !is_small ? rounded(x, to) : astype(x, component_dtype(to));
+    const bool is_small = x.dtype() == DType::boolean;  // every short float has 0 and 1
+    return ir::is_short_float(to) && !is_small ? rounded(x, to) : astype(x, component_dtype(to));
 }
 
 }  // namespace
 
-bool has_components(DType dtype) { return ir::is_complex(dtype) || ir::is_half(dtype); }
+bool has_components(DType dtype) { return ir::is_complex(dtype) || ir::is_short_float(dtype); }
 
 DType component_dtype(DType dtype) {
-    return ir::is_half(dtype) ? DType::float32 : ir::real_part_of(dtype);
+    return ir::is_short_float(dtype) ? DType::float32 : ir::real_part_of(dtype);
 }
 
 Tensor rounded(const Tensor& x, DType dtype) {
-    if (!ir::is_half(dtype)) return x;
+    if (!ir::is_short_float(dtype)) return x;
     return map(rows_of(dtype).round[static_cast<size_t>(x.dtype())], {x});
 }
 
-Tensor bits_of_half(const Tensor& x, DType half) { return map(rows_of(half).to_bits, {x}); }
-Tensor half_of_bits(const Tensor& bits, DType half) { return map(rows_of(half).from_bits, {bits}); }
+Tensor bits_of_short(const Tensor& x, DType dtype) { return map(rows_of(dtype).to_bits, {x}); }
+Tensor short_of_bits(const Tensor& bits, DType dtype) {
+    return map(rows_of(dtype).from_bits, {bits});
+}
 
 Tensor conjugated(const Tensor& x) { return ir::is_complex(x.dtype()) ? map("conjugate", {x}) : x; }
 

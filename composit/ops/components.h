@@ -11,20 +11,20 @@ namespace composit::ops {
 
 using ir::Components;
 
-// Whether kernels have no such dtype: complex ones and 16-bit floats.
+// Whether kernels have no such dtype: complex ones and short floats.
 bool has_components(DType dtype);
 // Whether the node takes, gives, or computes in such a dtype.
 bool has_components(const ir::Node& node);
-// That of a component: float32 for complex64 and 16-bit floats.
+// That of a component: float32 for complex64 and short floats.
 DType component_dtype(DType dtype);
 
 // astype, in components.
 Components converted(const Components& x, DType from, DType to);
-// x with its values rounded to those of `dtype` where that is a 16-bit float: float32 then.
+// x with its values rounded to those of `dtype` where that is a short float: float32 then.
 Tensor rounded(const Tensor& x, DType dtype);
-// The bits of 16-bit floats (uint16), and the way back.
-Tensor bits_of_half(const Tensor& x, DType half);
-Tensor half_of_bits(const Tensor& bits, DType half);
+// The bits of short floats (unsigned integers), and the way back.
+Tensor bits_of_short(const Tensor& x, DType dtype);
+Tensor short_of_bits(const Tensor& bits, DType dtype);
 Tensor conjugated(const Tensor& x);  // x itself where it is real
 
 // The node's operation applied to real parts, and to imaginary ones; operands without components

@@ -121,7 +121,7 @@ const ir::Operation& call_operation() {
     return operation;
 }
 
-bool is_passed(DType dtype) { return !ir::is_half(dtype) && dtype != DType::complex64; }
+bool is_passed(DType dtype) { return !ir::is_short_float(dtype) && dtype != DType::complex64; }
 
 }  // namespace
 

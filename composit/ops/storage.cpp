@@ -23,7 +23,7 @@ void lower_stored(const Node&, Lowering& lowering) { lowering.result(0, lowering
 const ir::Operation& stored_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "stored",
-        .doc = "The memory of a tensor: pairs of complex numbers, bits of 16-bit floats.",
+        .doc = "The memory of a tensor: pairs of complex numbers, bits of short floats.",
         .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
             return {storage_type(x[0].type())};
         },
@@ -37,7 +37,8 @@ const ir::Operation& stored_operation() {
 }  // namespace
 
 TensorType storage_type(const TensorType& type) {
-    if (ir::is_half(type.dtype)) return {type.shape, DType::uint16};
+    if (ir::is_short_float(type.dtype))
+        return {type.shape, ir::unsigned_of_size(ir::size_of(type.dtype))};
     if (!ir::is_complex(type.dtype)) return {type.shape, type.dtype};
     TensorType result{type.shape, ir::real_part_of(type.dtype)};
     result.shape.push_back(2);
@@ -47,7 +48,7 @@ TensorType storage_type(const TensorType& type) {
 Tensor stored(const Tensor& x) { return ir::make(stored_operation(), {x}); }
 
 Components from_storage(const Tensor& memory, const TensorType& type) {
-    if (ir::is_half(type.dtype)) return {half_of_bits(memory, type.dtype), {}};
+    if (ir::is_short_float(type.dtype)) return {short_of_bits(memory, type.dtype), {}};
     const int64_t last = memory.rank() - 1;
     const auto each = [&](int64_t which) {
         return reshape(part(memory, last, which, 1), type.shape);
@@ -56,7 +57,7 @@ Components from_storage(const Tensor& memory, const TensorType& type) {
 }
 
 Tensor to_storage(const Components& x, const TensorType& type) {
-    if (ir::is_half(type.dtype)) return bits_of_half(x.re, type.dtype);
+    if (ir::is_short_float(type.dtype)) return bits_of_short(x.re, type.dtype);
     if (!ir::is_complex(type.dtype)) return x.re;
     Shape column = type.shape;
     column.push_back(1);

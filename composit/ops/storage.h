@@ -1,5 +1,5 @@
 // How tensors of dtypes that no kernel has lie in memory: complex numbers as pairs of real ones,
-// 16-bit floats as their bits.
+// short floats as their bits.
 #pragma once
 
 #include "composit/ir/operation.h"

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/random/random_state.h"
@@ -36,15 +37,6 @@ Array with_first(Array array, const std::vector<T>& special) {
     std::copy_n(static_cast<const char*>(first.data()), count * ir::size_of(array.dtype()),
                 static_cast<char*>(array.mutable_data()));
     return array;
-}
-
-// The least normal number.
-double tiny_of(DType dtype) {
-    switch (dtype) {
-        case DType::float16: return 0x1p-14;
-        case DType::float64: return std::numeric_limits<double>::min();
-        default: return std::numeric_limits<float>::min();
-    }
 }
 
 Array complex_values(DType dtype, const Shape& shape, int64_t seed) {
@@ -91,7 +83,8 @@ Array judged_values(DType dtype, const Shape& shape, int64_t seed) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const ir::Tensor drawn = numpy::apply("multiply", {draw.standard_normal(shape), int64_t{3}});
     return with_first<double>(cast_to(drawn, dtype),
-                              {0.0, -0.0, infinity, -infinity, nan, tiny_of(dtype) / 4, 1.0, -1.0});
+                              {0.0, -0.0, infinity, -infinity, nan,
+                               ir::float_format(dtype).least_normal() / 4, 1.0, -1.0});
 }
 
 Array finite_values(DType dtype, const Shape& shape) {

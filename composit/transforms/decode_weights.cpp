@@ -195,9 +195,7 @@ bool has_one_step(const DecodedContract& c) {
            is_one_loop(c.output, 0, c.rows);
 }
 
-bool is_readable(ir::DType dtype) {
-    return !ir::is_complex(dtype) && dtype != ir::DType::float16 && dtype != ir::DType::bfloat16;
-}
+bool is_readable(ir::DType dtype) { return !ir::is_complex(dtype) && !ir::is_short_float(dtype); }
 
 class Decoder {
   public:

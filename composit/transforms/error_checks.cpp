@@ -1,5 +1,6 @@
 #include "composit/transforms/error_checks.h"
 
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
@@ -7,7 +8,6 @@
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -87,18 +87,9 @@ Tensor at_pole(const RowRef& row, const Tensors& x) {
     return result;
 }
 
-double smallest_normal(DType dtype) {
-    switch (dtype) {
-        case DType::float16: return 0x1p-14;
-        case DType::float64:
-        case DType::complex128: return std::numeric_limits<double>::min();
-        default: return static_cast<double>(std::numeric_limits<float>::min());
-    }
-}
-
 Tensor is_normal_number(const Tensor& x) {
     const Tensor magnitude = ops::map("absolute", {x});
-    const Tensor least = number(magnitude.dtype(), smallest_normal(x.dtype()));
+    const Tensor least = number(magnitude.dtype(), ir::float_format(x.dtype()).least_normal());
     return both(is_finite(x), ops::map("greater_equal", {magnitude, least}));
 }
 

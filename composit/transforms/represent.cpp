@@ -1,5 +1,5 @@
 // Tensors of dtypes that no kernel has, replaced by their components: complex ones by two real
-// ones, 16-bit floats by float32 of the same values.
+// ones, short floats by float32 of the same values.
 //
 // In memory, what comes from outside and what goes there, complex numbers lie as pairs, 16-bit
 // floats as their bits.
@@ -44,7 +44,7 @@ bool needs_components(const Tensors& tensors) {
 Components constant_components(const Node& node) {
     const TensorType& type = node.types()[0];
     const Array value = ir::constant_value(node);
-    if (value.size() != 1 || ir::is_half(type.dtype)) {
+    if (value.size() != 1 || ir::is_short_float(type.dtype)) {
         const TensorType stored = ops::storage_type(type);
         const Array memory = value.is_remote() ? Array(stored.dtype, stored.shape, value.remote())
                                                : Array(stored.dtype, stored.shape, value.owner(),

@@ -7,7 +7,7 @@
 
 namespace composit::transforms {
 
-// The same graph without complex numbers and 16-bit floats: its outputs are what lies in memory.
+// The same graph without complex numbers and short floats: its outputs are what lies in memory.
 // Leaves stay; a lowering gives them buffers of their type in memory (ops/storage.h). Constants
 // become others, unless they are inputs.
 std::vector<ir::Tensor> represent(const std::vector<ir::Tensor>& outputs,

@@ -1,6 +1,7 @@
 // Rewrites that hold for every value, special ones included.
 #include "composit/transforms/simplify_rules.h"
 
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/target/target.h"
@@ -59,24 +60,10 @@ Tensor broadcast_of_broadcast(const Node& node) {
     return ops::broadcast_to(node.operand(0).node().operand(0), node.types()[0].shape);
 }
 
-// Every value of `from` is one of `to`, so converting there and back changes nothing.
-bool holds_exactly(DType from, DType to) {
-    const auto digits = [](DType t) {  // binary digits of the significand
-        return t == DType::float64 || t == DType::complex128  ? 53
-               : t == DType::float32 || t == DType::complex64 ? 24
-               : t == DType::float16                          ? 11
-                                                              : 8;
-    };
-    if (from == DType::boolean) return true;
-    if (ir::is_integer(from) && ir::is_inexact(to))
-        return 8 * ir::size_of(from) <= digits(to) && to != DType::float16;
-    return ir::can_cast_safely(from, to) && (ir::is_integer(from) || ir::is_inexact(to));
-}
-
 Tensor astype_there_and_back(const Node& node) {
     if (!is(node.operand(0), "astype")) return {};
     const Tensor& x = node.operand(0).node().operand(0);
-    return x.type() == node.types()[0] && holds_exactly(x.dtype(), node.operand(0).dtype())
+    return x.type() == node.types()[0] && ir::holds_all(node.operand(0).dtype(), x.dtype())
                ? x
                : Tensor();
 }

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "composit/ir/dtype_traits.h"
 #include "interpreter_lock.h"
 #include "provided.h"
 
@@ -51,14 +52,21 @@ std::optional<DType> dtype_of_number(int number) {
     }
 }
 
-// The package ml_dtypes teaches NumPy this dtype.
-nb::object bfloat16_class() {
+// A dtype by a name that NumPy lacks.
+std::optional<DType> extension_named(std::string_view name) {
+    const std::optional<DType> found = ir::find_dtype(name);
+    return found && ir::is_extension(*found) ? found : std::nullopt;
+}
+
+// The package ml_dtypes teaches NumPy these dtypes.
+nb::object extension_class(DType dtype) {
+    const std::string name(ir::name(dtype));
     try {
-        return nb::module_::import_("ml_dtypes").attr("bfloat16");
+        return nb::module_::import_("ml_dtypes").attr(name.c_str());
     } catch (const nb::python_error& error) {
-        user_check<TypeError>(!error.matches(PyExc_ImportError),
-                              "dtype bfloat16: NumPy has it with the package ml_dtypes only, which "
-                              "is not installed (pip install ml_dtypes). Use float32 otherwise.");
+        user_check<TypeError>(!error.matches(PyExc_ImportError), "dtype ", name,
+                              ": NumPy has it with the package ml_dtypes only, which is not "
+                              "installed (pip install ml_dtypes). Use float32 otherwise.");
         throw;
     }
 }
@@ -83,7 +91,7 @@ DType dtype_of(nb::handle numpy_dtype) {
     if (const std::optional<DType> known = dtype_of_number(number)) return *known;
     check_not_given_up(reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr()));
     const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
-    if (name == "bfloat16") return DType::bfloat16;
+    if (const std::optional<DType> known = extension_named(name)) return *known;
     const nb::object advice = provided("advice")(numpy_dtype.attr("kind"));
     fail<TypeError>("dtype ", name,
                     " is not supported. Booleans, integers, floats and complex numbers are. ",
@@ -134,10 +142,11 @@ nb::handle numpy_attribute(const char* name) {
 }
 
 DType dtype_from(nb::handle value) {
-    if (PyUnicode_Check(value.ptr()) && nb::cast<std::string>(value) == "bfloat16") {
-        bfloat16_class();
-        return DType::bfloat16;
-    }
+    if (PyUnicode_Check(value.ptr()))
+        if (const auto known = extension_named(nb::cast<std::string>(value))) {
+            extension_class(*known);
+            return *known;
+        }
     if (PyArray_DescrCheck(value.ptr())) return dtype_of(value);
     try {
         return dtype_of(numpy_attribute("dtype")(value));
@@ -152,8 +161,8 @@ nb::object dtype_object(DType dtype) {
     static auto* known = new std::array<nb::object, ir::dtype_count>;
     nb::object& object = (*known)[static_cast<size_t>(dtype)];
     if (object.is_valid()) return object;
-    if (dtype == DType::bfloat16)
-        object = numpy_attribute("dtype")(bfloat16_class());
+    if (ir::is_extension(dtype))
+        object = numpy_attribute("dtype")(extension_class(dtype));
     else
         object = numpy_attribute("dtype")(nb::str(std::string(ir::name(dtype)).c_str()));
     return object;
@@ -199,8 +208,9 @@ ir::Array array_from(nb::handle value, bool copy) {
 namespace {
 
 nb::object new_ndarray(const ir::Array& array, void* data) {
-    const bool is_half = array.dtype() == DType::bfloat16;
-    nb::object dtype = dtype_object(is_half ? DType::uint16 : array.dtype());
+    const bool is_extension = ir::is_extension(array.dtype());
+    nb::object dtype = dtype_object(is_extension ? ir::unsigned_of_size(ir::size_of(array.dtype()))
+                                                 : array.dtype());
     const ir::Shape& shape = array.shape();
     std::array<npy_intp, NPY_MAXDIMS> lengths;
     user_check(shape.size() <= lengths.size(), "evaluate: the result has ", shape.size(),
@@ -214,9 +224,9 @@ nb::object new_ndarray(const ir::Array& array, void* data) {
     return result;
 }
 
-// bfloat16 is the bits of uint16 until here.
+// What NumPy lacks is the bits of an integer until here.
 nb::object of_its_dtype(nb::object result, DType dtype) {
-    return dtype == DType::bfloat16 ? result.attr("view")(dtype_object(dtype)) : result;
+    return ir::is_extension(dtype) ? result.attr("view")(dtype_object(dtype)) : result;
 }
 
 }  // namespace

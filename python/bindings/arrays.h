@@ -14,9 +14,10 @@ namespace nb = nanobind;
 // numpy.<name>, imported once.
 nb::handle numpy_attribute(const char* name);
 
-// Anything numpy.dtype accepts, and "bfloat16". TypeError for dtypes without numbers.
+// Anything numpy.dtype accepts, and "bfloat16" or another of ml_dtypes'. TypeError for dtypes
+// without numbers.
 ir::DType dtype_from(nb::handle value);
-// numpy.dtype (ml_dtypes' bfloat16).
+// numpy.dtype (of ml_dtypes where NumPy has none).
 nb::object dtype_object(ir::DType dtype);
 
 // A copy of an ndarray in composit's memory; without `copy` the ndarray's own memory where that is

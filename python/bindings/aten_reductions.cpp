@@ -8,7 +8,7 @@
 #include "composit/aten/reductions.h"
 #include "composit/aten/statistics.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "flags.h"
@@ -48,7 +48,7 @@ nb::object casted(nb::handle x, ir::DType dtype) {
         const Tensor& given = content_of<LazyTensor>(x).tensor();
         if (given.dtype() == dtype) return nb::borrow(x);
         PyObject* const operands[] = {x.ptr()};
-        return wrap_elementwise(ops::astype(given, dtype), operands, 1);
+        return wrap_elementwise(aten::converted(given, dtype), operands, 1);
     }
     user_check<RuntimeError>(
         !PyComplex_Check(x.ptr()) || ir::is_complex(dtype) || PyComplex_ImagAsDouble(x.ptr()) == 0,
@@ -88,6 +88,7 @@ void bind_dtypes(nb::module_& module) {
         "result_dtype",
         [](const nb::args& operands) { return aten::result_dtype(kinds_of(operands)); }, located);
     module.def("cast", &casted, located);
+    module.def("converted", &casted, located);
     module.def(
         "together",
         [](const nb::args& operands) {

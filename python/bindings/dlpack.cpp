@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/eager/cell.h"
 #include "composit/eager/exposing.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/remote_memory.h"
 #include "composit/runtime/backend.h"
 #include "composit/runtime/device.h"
@@ -75,8 +76,8 @@ nb::object as_ndarray(const ir::Array& array) {
 
 std::string type_text(DType dtype) {
     const std::string size = std::to_string(ir::size_of(dtype));
-    user_check<TypeError>(dtype != DType::bfloat16,
-                          "__cuda_array_interface__: bfloat16 has no letter there. Use DLPack.");
+    user_check<TypeError>(!ir::is_extension(dtype), "__cuda_array_interface__: ", dtype,
+                          " has no letter there. Use DLPack.");
     if (dtype == DType::boolean) return "|b1";
     if (ir::is_complex(dtype)) return "<c" + size;
     if (ir::is_floating(dtype)) return "<f" + size;

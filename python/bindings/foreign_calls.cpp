@@ -59,7 +59,8 @@ void call_python(const runtime::ForeignCall& call) {
 nb::object held_dtype(nb::handle dtype) {
     const nb::object given = numpy_attribute("dtype")(dtype);
     const auto name = nb::cast<std::string>(given.attr("name"));
-    if (name == "float16" || name == "bfloat16") return numpy_attribute("dtype")("float32");
+    const std::optional<ir::DType> known = ir::find_dtype(name);
+    if (known && ir::is_short_float(*known)) return numpy_attribute("dtype")("float32");
     return name == "complex64" ? nb::object(numpy_attribute("dtype")("complex128")) : given;
 }
 

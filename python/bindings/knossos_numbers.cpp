@@ -40,10 +40,12 @@ std::string kind_of(nb::handle dtype) {
     return nb::cast<std::string>(nb::object(dtype.attr("kind")));
 }
 
-// Whether the dtype is of real floats that float64 holds; bfloat16 is, longdouble is not.
+// Whether the dtype is of real floats that float64 holds; those of ml_dtypes are, longdouble is
+// not.
 bool is_floating(nb::handle dtype) {
     if (kind_of(dtype) == "f") return nb::cast<int64_t>(dtype.attr("itemsize")) <= 8;
-    return nb::cast<std::string>(nb::object(dtype.attr("name"))) == "bfloat16";
+    const auto found = ir::find_dtype(nb::cast<std::string>(nb::object(dtype.attr("name"))));
+    return found && ir::is_floating(*found);
 }
 
 // TypeError where elements of a dtype stand for numbers of a kind that they are none of.

@@ -62,6 +62,7 @@ NB_MODULE(_core, module) {
     bind_torch_objects(module);
     bind_torch_functions(module);
     bind_operand_rules(module);
+    bind_dtype_table(module);
     bind_gradient_mode(module);
     bind_following(module);
     bind_tape(module);

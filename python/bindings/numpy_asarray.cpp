@@ -1,6 +1,7 @@
 // What numpy.asarray makes of Python's values: tensors.
 #include "anywhere.h"
 #include "casters.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/manipulation.h"
 #include "content.h"
@@ -30,18 +31,20 @@ bool holds_tensors(nb::handle items, int depth) {
 }
 
 // A tensor of torch's as one that NumPy takes, over the same memory where it can be: without bits
-// that conjugate or negate it, and bfloat16, which torch does not give, as an array. All else as it
-// is.
+// that conjugate or negate it, and dtypes that NumPy lacks, which torch does not give, as an array.
+// All else as it is.
 nb::object without_torch(nb::handle value) {
     if (!has_attribute(value, "resolve_conj")) return nb::borrow(value);
     const nb::object plain = value.attr("resolve_conj")().attr("resolve_neg")();
-    const nb::object dtype = plain.attr("dtype");
-    const bool is_short = nb::steal(PyObject_Str(dtype.ptr())).equal(nb::str("torch.bfloat16"));
-    if (!is_short || nb::cast<bool>(plain.attr("requires_grad"))) return plain;
-    const nb::module_ torch = nb::module_::import_("torch");
-    return plain.attr("view")(torch.attr("int16"))
+    const nb::object asked = plain.attr("dtype");
+    const std::string path = nb::str(asked).c_str();  // "torch.bfloat16"
+    const auto dtype = ir::find_dtype(std::string_view(path).substr(path.rfind('.') + 1));
+    const bool is_lacking = dtype && ir::is_extension(*dtype);
+    if (!is_lacking || nb::cast<bool>(plain.attr("requires_grad"))) return plain;
+    const std::string whole(ir::name(ir::unsigned_of_size(ir::size_of(*dtype))));
+    return plain.attr("view")(nb::module_::import_("torch").attr(whole.c_str()))
         .attr("numpy")()
-        .attr("view")(dtype_object(ir::DType::bfloat16));
+        .attr("view")(dtype_object(*dtype));
 }
 
 void refuse_masked(nb::object value, const std::string& what) {

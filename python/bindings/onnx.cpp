@@ -117,6 +117,7 @@ bool is_list_of_strings(nb::handle value) {
 
 // The dtype that holds NumPy's types of few bits (ml_dtypes'); "" for all others.
 const char* carrier_of_numpys(const std::string& dtype) {
+    if (ir::find_dtype(dtype)) return "";
     const auto begins = [&](const char* with) { return dtype.rfind(with, 0) == 0; };
     if (begins("float8_") || begins("float6_") || begins("float4_")) return "float32";
     if (dtype == "int4" || dtype == "int2") return "int8";

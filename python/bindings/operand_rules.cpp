@@ -3,7 +3,7 @@
 
 #include "bindings.h"
 #include "composit/base/error.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "torch_objects.h"
 
 #include <nanobind/stl/string_view.h>

@@ -147,6 +147,7 @@ void bind_torch_objects(nb::module_& module);
 void bind_tape(nb::module_& module);             // tape.cpp
 void bind_torch_functions(nb::module_& module);  // torch_functions.cpp
 void bind_operand_rules(nb::module_& module);    // operand_rules.cpp
+void bind_dtype_table(nb::module_& module);      // dtype_table.cpp
 void bind_gradient_mode(nb::module_& module);    // gradient_mode.cpp
 void bind_materializing(nb::module_& module);    // materializing.cpp
 void bind_writing(nb::module_& module);          // writing.cpp

@@ -175,7 +175,7 @@ def _memory_of_values(name: str) -> Any:
             raise AttributeError(
                 with_location(f"{name}: the values depend on what is differentiated.")
             )
-        if self.dtype.kind == "V" and name != "ctypes":  # which would say bytes
+        if self.dtype.name in _core.extension_floats and name != "ctypes":  # it would say bytes
             raise AttributeError(with_location(f"{name}: it has no word for {self.dtype}."))
         return getattr(_held_array(self), name)
 

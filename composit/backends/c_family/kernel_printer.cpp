@@ -20,9 +20,7 @@ using ir::kernel::Program;
 
 constexpr size_t line_length = 100;
 
-bool is_printable(DType dtype) {
-    return !ir::is_complex(dtype) && dtype != DType::float16 && dtype != DType::bfloat16;
-}
+bool is_printable(DType dtype) { return !ir::is_complex(dtype) && !ir::is_short_float(dtype); }
 
 // "float32[4, 8]"
 std::string buffer_type(const Buffer& buffer) {

@@ -5,6 +5,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/ascii.h"
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
@@ -77,11 +78,8 @@ bool is_of_numbers(std::string_view name) {
     if (at == std::string_view::npos) return false;
     static const std::unordered_set<std::string> dtypes = [] {
         std::unordered_set<std::string> made;
-        for (const DType dtype :
-             {DType::boolean, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8,
-              DType::uint16, DType::uint32, DType::uint64, DType::float16, DType::bfloat16,
-              DType::float32, DType::float64})
-            made.insert(text(dtype));
+        for (const ir::DTypeTraits& row : ir::all_traits())
+            if (!ir::is_complex(row.dtype)) made.emplace(row.name);
         return made;
     }();
     return dtypes.contains(std::string(name.substr(at + 1)));
@@ -136,12 +134,10 @@ std::string type_name(DType dtype) {
         case DType::float32: return "float";
         case DType::float64: return "double";
         case DType::boolean: return "bool";
-        case DType::float16:
-        case DType::bfloat16:
-        case DType::complex64:
-        case DType::complex128: refuse(dtype);
-        default: return text(dtype, "_t");
+        default: break;
     }
+    if (!ir::is_integer(dtype)) refuse(dtype);
+    return text(dtype, "_t");
 }
 
 std::string literal(DType dtype, Bits bits, const ScalarSpelling& spelling) {

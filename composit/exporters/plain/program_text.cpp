@@ -77,9 +77,7 @@ void check_printable(const Program& program) {
     for (const auto* numbers : {&program.inputs, &program.outputs})
         for (const int number : *numbers) {
             const Buffer& buffer = program.buffers[static_cast<size_t>(number)];
-            if (buffer.dtype != ir::DType::float16 && buffer.dtype != ir::DType::bfloat16 &&
-                !ir::is_complex(buffer.dtype))
-                continue;
+            if (!ir::is_short_float(buffer.dtype) && !ir::is_complex(buffer.dtype)) continue;
             fail<NotSupported>("export: ", buffer.name, " is of ", buffer.dtype,
                                ", which plain text does not have. bool, an integer, float32 or "
                                "float64 is required.");

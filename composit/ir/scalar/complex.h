@@ -1,5 +1,5 @@
 // Expressions over dtypes that kernels do not have, in parts: a complex value is two real ones, a
-// 16-bit float is a float32 of the same value.
+// short float is a float32 of the same value.
 //
 //   split(a * b, {{ar, ai}, {br, bi}}) is {ar * br - ai * bi, ar * bi + ai * br}
 #pragma once

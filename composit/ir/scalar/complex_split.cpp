@@ -1,10 +1,10 @@
 // Expressions over dtypes that kernels have, operation by operation: complex ones are taken apart,
-// 16-bit floats are float32 that is rounded. And rows of the parts.
+// short floats are float32 that is rounded. And rows of the parts.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/complex.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/function.h"
-#include "composit/ir/scalar/half_values.h"
+#include "composit/ir/scalar/short_float_values.h"
 
 #include <algorithm>
 #include <map>
@@ -26,12 +26,14 @@ Z parts_of_constant(const Expr& x) {
 }
 
 // The dtype of a part.
-DType part_dtype(DType dtype) { return ir::is_half(dtype) ? DType::float32 : real_part_of(dtype); }
+DType part_dtype(DType dtype) {
+    return ir::is_short_float(dtype) ? DType::float32 : real_part_of(dtype);
+}
 
 Z cast_parts(const Z& x, DType dtype) {
-    if (ir::is_half(dtype))
+    if (ir::is_short_float(dtype))
         return {x.re.dtype() == DType::boolean ? Expr::cast(x.re, DType::float32)
-                                               : rounded_to_half(x.re, dtype),
+                                               : rounded_to_short(x.re, dtype),
                 {}};
     if (dtype == DType::boolean && x.im)
         return {Expr::cast(x.re, dtype) | Expr::cast(x.im, dtype), {}};
@@ -58,31 +60,32 @@ Z split_call(const Expr& call, const std::vector<Z>& x) {
 
 // The neighbour of x on the way to `to`, by its bits, which count through the values of either
 // sign.
-Expr next_half(const Expr& x, const Expr& to, DType half) {
+Expr next_short(const Expr& x, const Expr& to, DType dtype) {
     const auto one = [](const Expr& bits) { return Expr::constant_integer(bits.dtype(), 1); };
-    const Expr bits = bits_of_half(x, half);
+    const Expr bits = bits_of_short(x, dtype);
     const Expr grows = equal(x < to, x > 0);
-    const Expr beside = half_of_bits(select(grows, bits + one(bits), bits - one(bits)), half);
-    const Expr least = copysign(half_of_bits(one(bits), half), to);
+    const Expr beside = short_of_bits(select(grows, bits + one(bits), bits - one(bits)), dtype);
+    const Expr least = copysign(short_of_bits(one(bits), dtype), to);
     const Expr moved = select(equal(x, 0), least, beside);
     const Expr is_number = equal(x, x) & equal(to, to);
     return select(is_number, select(equal(x, to), x, moved), x + to);  // of zeros the first
 }
 
 // Each operation in float32, where none of them is rounded to a neighbour that float16 would round
-// the other way, and from there to the 16-bit float.
-Z half_operation(const Expr& expr, const std::vector<Z>& x, const std::vector<Expr>& real) {
+// the other way, and from there to the short float.
+Z short_operation(const Expr& expr, const std::vector<Z>& x, const std::vector<Expr>& real) {
     const DType dtype = expr.dtype();
     switch (expr.op()) {
         case Op::constant: return {Expr::constant(DType::float32, expr.value()), {}};
-        case Op::nextafter: return {next_half(real[0], real[1], dtype), {}};
+        case Op::nextafter: return {next_short(real[0], real[1], dtype), {}};
         case Op::cast: return cast_parts(x[0], dtype);
         case Op::call: return split_call(expr, x);
         case Op::bitcast:
-            return {ir::is_half(dtype)
-                        ? half_of_bits(Expr::cast(real[0], DType::uint16), dtype)
-                        : Expr::cast(bits_of_half(real[0], expr.operand(0).dtype()), dtype),
-                    {}};
+            return {
+                ir::is_short_float(dtype)
+                    ? short_of_bits(Expr::cast(real[0], unsigned_of_size(size_of(dtype))), dtype)
+                    : Expr::cast(bits_of_short(real[0], expr.operand(0).dtype()), dtype),
+                {}};
         case Op::fma:
         case Op::lookup:
         case Op::loop:
@@ -90,7 +93,7 @@ Z half_operation(const Expr& expr, const std::vector<Z>& x, const std::vector<Ex
                                " is not supported. Convert to float32 before.");
         default: {
             const Expr wide = Expr::make(expr.op(), real);
-            return {ir::is_half(dtype) ? rounded_to_half(wide, dtype) : wide, {}};
+            return {ir::is_short_float(dtype) ? rounded_to_short(wide, dtype) : wide, {}};
         }
     }
 }
@@ -161,9 +164,9 @@ SplitRow make_split_row(const RowRef& row, const std::vector<DType>& operands) {
     }
     const Z result = split(Expr::call(row, x), parts);
     SplitRow made;
-    const auto half = std::find_if(operands.begin(), operands.end(), ir::is_half);
-    if (half != operands.end() && dtypes.size() == operands.size()) {
-        const std::string_view name = ir::name(*half);
+    const auto found = std::find_if(operands.begin(), operands.end(), ir::is_short_float);
+    if (found != operands.end() && dtypes.size() == operands.size()) {
+        const std::string_view name = ir::name(*found);
         made.re = row_of_part(text(row->name, "_", name), text(row->name, " of ", name), result.re,
                               dtypes);
         return made;
@@ -192,8 +195,8 @@ ComplexExpr split(const Expr& expr, const std::vector<ComplexExpr>& arguments) {
         }
         if (touches(e, is_complex))
             done.emplace(e.id(), split_operation(e, operands));
-        else if (touches(e, ir::is_half))
-            done.emplace(e.id(), half_operation(e, operands, real));
+        else if (touches(e, ir::is_short_float))
+            done.emplace(e.id(), short_operation(e, operands, real));
         else
             done.emplace(e.id(), Z{real.empty() ? e : e.with_operands(real), {}});
     }

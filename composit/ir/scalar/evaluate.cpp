@@ -47,14 +47,13 @@ T integer_binary(Op op, T a, T b) {
 }
 
 template <class T>
-T next_after_half(T from, T towards) {
+T next_after_short(T from, T towards) {
     if (std::isnan(from.value) || std::isnan(towards.value)) return T{std::nan("")};
     if (from.value == towards.value) return from;  // of zeros the first, as NumPy's
-    auto bits = static_cast<uint16_t>(store(from)[0]);
-    if (from.value == 0) return load<T>({(std::signbit(towards.value) ? 0x8001u : 0x0001u), 0});
+    const uint64_t bits = store(from)[0];
+    if (from.value == 0) return load<T>({1 | store(T{std::copysign(0.0, towards.value)})[0], 0});
     const bool grows = (towards.value > from.value) == (from.value > 0);
-    bits = static_cast<uint16_t>(grows ? bits + 1 : bits - 1);
-    return load<T>({bits, 0});
+    return load<T>({grows ? bits + 1 : bits - 1, 0});
 }
 
 template <class T>
@@ -82,8 +81,8 @@ T binary(Op op, T a, T b) {
             default: break;
         }
         fail<InternalError>("scalar ", name(op), " evaluated on bool");
-    } else if constexpr (is_half<T>) {
-        return op == Op::nextafter ? next_after_half(a, b) : T{float_binary(op, a.value, b.value)};
+    } else if constexpr (is_short<T>) {
+        return op == Op::nextafter ? next_after_short(a, b) : T{float_binary(op, a.value, b.value)};
     } else if constexpr (std::is_integral_v<T>) {
         return integer_binary(op, a, b);
     } else {
@@ -111,7 +110,7 @@ T unary(Op op, T x) {
     if constexpr (std::is_same_v<T, bool>) {
         internal_check(op == Op::bit_not, "scalar ", name(op), " evaluated on bool");
         return !x;
-    } else if constexpr (is_half<T>) {
+    } else if constexpr (is_short<T>) {
         return T{float_unary(op, x.value)};
     } else if constexpr (std::is_integral_v<T>) {
         if (op == Op::bit_not) return static_cast<T>(~x);
@@ -123,9 +122,9 @@ T unary(Op op, T x) {
     }
 }
 
-// a * b is exact in double for 16-bit floats; the sum is rounded to odd, so that rounding it again
+// a * b is exact in double for short floats; the sum is rounded to odd, so that rounding it again
 // is harmless.
-double fused_for_half(double a, double b, double c) {
+double fused_for_short(double a, double b, double c) {
     const double product = a * b;
     const double sum = product + c;
     if (!std::isfinite(sum)) return sum;
@@ -138,8 +137,8 @@ double fused_for_half(double a, double b, double c) {
 
 template <class T>
 T fused(T a, T b, T c) {
-    if constexpr (is_half<T>)
-        return T{fused_for_half(a.value, b.value, c.value)};
+    if constexpr (is_short<T>)
+        return T{fused_for_short(a.value, b.value, c.value)};
     else if constexpr (std::is_floating_point_v<T>)
         return std::fma(a, b, c);
     else
@@ -162,7 +161,7 @@ bool compare_values(Op op, T a, T b) {
 
 template <class T>
 bool compare(Op op, T a, T b) {
-    if constexpr (is_half<T>)
+    if constexpr (is_short<T>)
         return compare_values(op, a.value, b.value);
     else
         return compare_values(op, a, b);

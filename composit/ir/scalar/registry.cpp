@@ -103,15 +103,15 @@ bool has_complex(const Signature& signature) {
            std::any_of(signature.operands.begin(), signature.operands.end(), is_complex);
 }
 
-bool has_half(const Signature& signature) {
-    return std::any_of(signature.operands.begin(), signature.operands.end(), ir::is_half);
+bool has_short(const Signature& signature) {
+    return std::any_of(signature.operands.begin(), signature.operands.end(), ir::is_short_float);
 }
 
-// 16-bit floats converted to float32, and the result back.
+// Short floats converted to float32, and the result back.
 Expr in_single(const RowRef& row, const std::vector<Expr>& arguments, const Signature& signature) {
     std::vector<Expr> wide;
     for (const Expr& x : arguments)
-        wide.push_back(ir::is_half(x.dtype()) ? Expr::cast(x, DType::float32) : x);
+        wide.push_back(ir::is_short_float(x.dtype()) ? Expr::cast(x, DType::float32) : x);
     return Expr::cast(Expr::call(row, wide), signature.result);
 }
 
@@ -130,7 +130,7 @@ Expr body_of(const RowRef& ref, const Signature& signature) {
         arguments.push_back(Expr::argument(static_cast<int>(i), signature.operands[i], name));
     }
     if (row.complex.value && has_complex(signature)) return Expr::call(ref, arguments);
-    if (!row.depends_on_dtype && has_half(signature)) return in_single(ref, arguments, signature);
+    if (!row.depends_on_dtype && has_short(signature)) return in_single(ref, arguments, signature);
     Expr body = row.value(arguments);
     user_check<TypeError>(body && body.dtype() == signature.result, row.name,
                           ": its definition returns ", body ? ir::name(body.dtype()) : "nothing",

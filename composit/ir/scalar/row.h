@@ -91,8 +91,8 @@ struct Row {
     std::function<Expr(const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand)>
         pullback = {};
     ComplexRules complex = {};
-    // Asks for the neighbours of a float: in float32 a 16-bit float has others. Any other row
-    // computes 16-bit floats in float32 and rounds the result.
+    // Asks for the neighbours of a float: in float32 a short float has others. Any other row
+    // computes short floats in float32 and rounds the result.
     bool depends_on_dtype = false;
     Signals signals = {};
     RowMemo memo = {};  // filled by use

@@ -13,10 +13,11 @@ void RowMemo::clear() {
 }
 
 uint64_t RowMemo::key_of(const DType* dtypes, size_t count) {
-    static_assert(dtype_count < 16);
-    if (count > 15) return 0;
+    constexpr size_t bits = 5, most = 64 / bits - 1;
+    static_assert(dtype_count <= 1 << bits);
+    if (count > most) return 0;
     uint64_t key = 1;  // in front of the first, so that counts differ
-    for (size_t i = 0; i < count; ++i) key = key << 4 | static_cast<uint64_t>(dtypes[i]);
+    for (size_t i = 0; i < count; ++i) key = key << bits | static_cast<uint64_t>(dtypes[i]);
     return key;
 }
 

@@ -28,7 +28,7 @@ class RowMemo {
     }
     ~RowMemo() { clear(); }
 
-    // The dtypes of up to 15 operands as a number; 0 for more, for which nothing is kept.
+    // The dtypes of up to 11 operands as a number; 0 for more, for which nothing is kept.
     static uint64_t key_of(const DType* dtypes, size_t count);
     // What was kept for the key; null for nothing.
     const Specialisation* find(uint64_t key) const;

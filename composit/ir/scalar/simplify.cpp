@@ -4,6 +4,7 @@
 // Every rule here holds for all values of its dtype, zeros of both signs, infinities and NaN
 // included (any NaN counts as equal to any other); x + 0 and x * 0 of floats are therefore left
 // alone.
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 
@@ -20,17 +21,6 @@ bool is_number(const Expr& x, double value) {
 }
 
 bool is_integral(const Expr& x) { return is_integer(x.dtype()); }
-
-// Every value of `from` is a value of `to`.
-bool holds_all(DType to, DType from) {
-    if (to == from || from == DType::boolean) return true;
-    if (to == DType::bfloat16 || to == DType::float16) {
-        const int bits = 8 * size_of(from) - is_signed_integer(from);
-        return is_integer(from) && bits <= (to == DType::float16 ? 11 : 8);
-    }
-    return can_cast_safely(from, to) &&
-           !(size_of(from) == 8 && is_integer(from) && is_floating(to));
-}
 
 bool is_foldable(const Expr& expr) {
     // A loop's limit may be high.

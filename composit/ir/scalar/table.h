@@ -43,7 +43,7 @@ inline Expr zero_like(const Expr& x) { return Expr::constant(x.dtype(), 0); }
 inline bool is_bool(const Expr& x) { return x.dtype() == DType::boolean; }
 inline bool is_float(const Expr& x) { return is_floating(x.dtype()); }
 
-// f(x) for a function of the library: 16-bit floats are computed in float32 and rounded.
+// f(x) for a function of the library: short floats are computed in float32 and rounded.
 template <class Function, class... More>
 Expr in_library(Function f, const Expr& x, const More&... more) {
     if (!is_float(x) || size_of(x.dtype()) > 2) return f(x, more...);

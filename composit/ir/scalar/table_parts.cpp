@@ -49,7 +49,7 @@ Expr exponent_of(const Expr& x) {
     return select(number.is_regular, biased - lift, 0.0);
 }
 
-// 16-bit floats are float32, too.
+// Short floats are float32, too.
 Expr widened(const Expr& x) { return size_of(x.dtype()) > 2 ? x : Expr::cast(x, DType::float32); }
 
 // x - trunc(x) with the sign of x, 0 at infinities.

@@ -1,4 +1,5 @@
 // The table's rounding, and what looks at a float's neighbours and sign.
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/table.h"
 
 #include <limits>
@@ -10,11 +11,16 @@ Expr next_after(const Expr& x, const Expr& towards) {
     return Expr::make(Op::nextafter, {x, towards});
 }
 
-// The step from x away from zero; both zeros step up, as all 16-bit floats do in NumPy. NaN for
+// The step from x away from zero; both zeros step up, as all short floats do in NumPy. NaN for
 // infinities.
 Expr spacing(const Expr& x) {
     const Expr infinity = Expr::constant(x.dtype(), std::numeric_limits<double>::infinity());
-    if (ir::is_half(x.dtype()))
+    if (ir::is_short_float(x.dtype()) && !float_format(x.dtype()).has_infinity) {
+        const double greatest = float_format(x.dtype()).greatest();
+        return select(x < greatest, next_after(x, Expr::constant(x.dtype(), greatest)) - x,
+                      Expr::constant(x.dtype(), std::numeric_limits<double>::quiet_NaN()));
+    }
+    if (ir::is_short_float(x.dtype()))
         return select(equal(x, -infinity), x - x, next_after(x, infinity) - x);
     return next_after(x, select(x < 0, -infinity, infinity)) - x;
 }

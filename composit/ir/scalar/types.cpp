@@ -1,5 +1,6 @@
 // The common type rules: in which dtypes a row is computed, as NumPy's ufuncs resolve them.
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/ir/scalar/row.h"
 
 #include <algorithm>
@@ -10,9 +11,16 @@ namespace {
 using enum DType;
 using DTypes = std::vector<DType>;
 
-// NumPy tries loops in this order; bfloat16, which NumPy lacks, stands after float16.
+DTypes dtypes_of(DTypeKind kind) {
+    DTypes found;
+    for (const DTypeTraits& row : all_traits())
+        if (row.kind == kind) found.push_back(row.dtype);
+    return found;
+}
+
+// NumPy tries loops in this order.
 const DTypes integers{int8, uint8, int16, uint16, int32, uint32, int64, uint64};
-const DTypes floats{float16, bfloat16, float32, float64};
+const DTypes floats = dtypes_of(DTypeKind::floating);
 const DTypes complexes{complex64, complex128};
 
 DTypes concatenate(std::initializer_list<DTypes> lists) {
@@ -56,11 +64,14 @@ bool all_cast_safely(const DTypes& operands, DType dtype) {
 
 // The first dtype of `candidates` to which all operands cast safely; throws when there is none.
 DType first_of(std::string_view name, const DTypes& operands, const DTypes& candidates) {
-    // Integers never choose bfloat16, though all cast to it.
-    const bool has_bfloat16 =
-        std::find(operands.begin(), operands.end(), bfloat16) != operands.end();
+    // What NumPy lacks is chosen where it is given: integers alone, which all cast to bfloat16,
+    // never choose it.
+    const auto is_offered = [&](DType dtype) {
+        return !is_extension(dtype) ||
+               std::find(operands.begin(), operands.end(), dtype) != operands.end();
+    };
     for (DType dtype : candidates)
-        if ((dtype != bfloat16 || has_bfloat16) && all_cast_safely(operands, dtype)) return dtype;
+        if (is_offered(dtype) && all_cast_safely(operands, dtype)) return dtype;
     refuse(name);
 }
 

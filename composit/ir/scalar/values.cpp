@@ -18,7 +18,7 @@ int64_t truncate_to_int64(double value) {
 
 template <class From>
 double as_double(From value) {
-    if constexpr (is_half<From>)
+    if constexpr (is_short<From>)
         return value.value;
     else
         return static_cast<double>(value);
@@ -28,10 +28,10 @@ template <class To, class From>
 To convert_value(From value) {
     if constexpr (std::is_same_v<To, bool>) {
         return as_double(value) != 0;
-    } else if constexpr (is_half<To>) {
-        // A 64-bit integer beyond 2^53 rounds in double first; only bfloat16 has values there, and
-        // its 8 bits of precision leave ties at multiples of 2^45, which double holds: rounding to
-        // odd keeps the rest apart.
+    } else if constexpr (is_short<To>) {
+        // A 64-bit integer beyond 2^53 rounds in double first; of short floats only bfloat16 has
+        // values there, and its 8 bits of precision leave ties at multiples of 2^45, which double
+        // holds: rounding to odd keeps the rest apart.
         double wide = as_double(value);
         if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
             const auto back = static_cast<__int128>(wide);
@@ -44,7 +44,7 @@ To convert_value(From value) {
         }
         return To{wide};
     } else if constexpr (std::is_floating_point_v<To>) {
-        if constexpr (is_half<From>)
+        if constexpr (is_short<From>)
             return static_cast<To>(value.value);
         else
             return static_cast<To>(value);

@@ -3,7 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
-#include "composit/ir/scalar/half.h"
+#include "composit/ir/scalar/short_float.h"
 
 #include <bit>
 #include <cstring>
@@ -11,24 +11,23 @@
 
 namespace composit::ir::scalar {
 
-// A 16-bit float; computed with as double, which rounds innocuously for + - * / and square roots
-// (53 >= 2 * 11 + 2).
+// A float narrower than float32; computed with as double, which rounds innocuously for + - * / and
+// square roots (53 >= 2 * 11 + 2).
 template <DType dtype>
-struct Half {
+struct ShortFloat {
+    static constexpr DType type = dtype;
     double value = 0;
 };
-using Float16 = Half<DType::float16>;
-using BFloat16 = Half<DType::bfloat16>;
 
 template <class T>
-inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+inline constexpr bool is_short = false;
+template <DType dtype>
+inline constexpr bool is_short<ShortFloat<dtype>> = true;
 
 template <class T>
 T load(Bits bits) {
-    if constexpr (std::is_same_v<T, Float16>) {
-        return {double_from_float16(static_cast<uint16_t>(bits[0]))};
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-        return {double_from_bfloat16(static_cast<uint16_t>(bits[0]))};
+    if constexpr (is_short<T>) {
+        return {double_from_short(T::type, bits[0])};
     } else if constexpr (std::is_same_v<T, bool>) {
         return bits[0] != 0;
     } else {
@@ -40,16 +39,25 @@ T load(Bits bits) {
 
 template <class T>
 Bits store(T value) {
-    if constexpr (std::is_same_v<T, Float16>) {
-        return {float16_from_double(value.value), 0};
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-        return {bfloat16_from_double(value.value), 0};
+    if constexpr (is_short<T>) {
+        return {short_from_double(T::type, value.value), 0};
     } else if constexpr (std::is_same_v<T, bool>) {
         return {value ? 1u : 0u, 0};
     } else {
         Bits bits{};
         std::memcpy(bits.data(), &value, sizeof value);
         return bits;
+    }
+}
+
+// visit(ShortFloat<dtype>()).
+template <DType dtype = first_short_float, class Visit>
+auto with_short_float(DType asked, Visit& visit) -> decltype(visit(0.0f)) {
+    if constexpr (dtype == last_short_float) {
+        return visit(ShortFloat<dtype>());
+    } else {
+        constexpr auto next = static_cast<DType>(static_cast<int>(dtype) + 1);
+        return asked == dtype ? visit(ShortFloat<dtype>()) : with_short_float<next>(asked, visit);
     }
 }
 
@@ -67,14 +75,21 @@ auto with_type(DType dtype, std::string_view what, Visit visit) -> decltype(visi
         case DType::uint16: return visit(uint16_t());
         case DType::uint32: return visit(uint32_t());
         case DType::uint64: return visit(uint64_t());
-        case DType::float16: return visit(Float16());
-        case DType::bfloat16: return visit(BFloat16());
         case DType::float32: return visit(float());
         case DType::float64: return visit(double());
-        case DType::complex64:
-        case DType::complex128: break;
+        default:
+            if (is_short_float(dtype)) return with_short_float(dtype, visit);
     }
     fail<NotSupported>(what, ": ", dtype, " is not supported yet. A real dtype is required.");
+}
+
+// Element i of elements that lie in a row.
+inline Bits element_bits(DType dtype, const void* elements, int64_t i) {
+    const auto size = static_cast<size_t>(size_of(dtype));
+    Bits bits{};
+    std::memcpy(bits.data(), static_cast<const char*>(elements) + static_cast<size_t>(i) * size,
+                size);
+    return bits;
 }
 
 // A float that leaves the range of an integer dtype, or is NaN, converts as x86 does it, which is

@@ -3,6 +3,7 @@
 
 #include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/numpy/random/npyrandom.h"
 
 #include <algorithm>
@@ -118,9 +119,9 @@ double compensated_sum(const double* numbers, int64_t count) {
 }
 
 std::vector<double> checked_probabilities(const Tensor& p, int64_t population) {
-    double tolerance = std::sqrt(std::numeric_limits<double>::epsilon());
-    if (p.dtype() == DType::float32) tolerance = std::sqrt(std::numeric_limits<float>::epsilon());
-    if (p.dtype() == DType::float16) tolerance = std::sqrt(9.765625e-4);
+    const bool is_float = ir::is_floating(p.dtype());
+    const double tolerance =
+        std::sqrt(ir::float_format(is_float ? p.dtype() : DType::float64).epsilon());
     const Array values = known("choice", "p", p, DType::float64);
     user_check(values.shape().size() == 1, "choice: p must be 1-dimensional, not of shape ",
                values.shape(), ".");

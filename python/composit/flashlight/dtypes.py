@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from composit._core import dtype_of, not_supported
+from composit._core import dtype_of, dtype_table, not_supported
 
-_names = (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
-    "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
+_names = [traits.name for traits in dtype_table()]
 _of_torch = {getattr(torch, name): name for name in _names if hasattr(torch, name)}
 _of_numpy = {name: dtype for dtype, name in _of_torch.items()}
 

@@ -29,8 +29,9 @@ def array_of(tensor: torch.Tensor) -> Any:
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
-    if tensor.dtype is torch.bfloat16:
-        return plain.view(torch.uint16).numpy().view(dtype)
+    if dtype.name in _core.extension_floats:
+        whole = torch.uint16 if dtype.itemsize == 2 else torch.uint8
+        return plain.view(whole).numpy().view(dtype)
     return plain.numpy()
 
 

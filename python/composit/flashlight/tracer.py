@@ -160,7 +160,7 @@ class Tracer:
         if not self.run_torch or self.scopes:
             refuse_values(self, asked)
         value = self.read(tensor)
-        is_short = value.dtype.kind == "V"  # NumPy's bfloat16, which torch does not read
+        is_short = value.dtype.name in _core.extension_floats  # which torch does not read
         array = evaluate(astype(value, "float32") if is_short else value)
         return torch.from_numpy(np.array(array)).to(tensor.dtype)
 

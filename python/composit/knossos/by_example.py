@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import not_supported, type_error
+from composit._core import not_supported, short_floats, type_error
 from composit.knossos import spellings
 from composit.knossos.annotations import Leaf, TensorOf, is_any_tensor, meaning_of
 from composit.knossos.provided import provided
@@ -145,7 +145,8 @@ def _axes_of(function: str, name: str, value: Any, rows: int) -> tuple[str, int]
     if dtype is None:
         value = np.asarray(value)
         dtype = value.dtype
-    kind = np.dtype(str(dtype).rpartition(".")[2].replace("bfloat16", "float32")).kind
+    dtype_name = str(dtype).rpartition(".")[2]  # of "torch.float32", too
+    kind = "f" if dtype_name in short_floats else np.dtype(dtype_name).kind
     if kind not in "fiub":
         raise type_error(
             f"{function}: {name} has elements of {dtype}. Floats, integers or bools are required."

@@ -1,4 +1,4 @@
-"""Floats of 16 bits: kernels compute them in float32, and round each result once."""
+"""Floats narrower than float32: kernels compute them in float32, and round each result once."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import LazyTensor
+from composit._core import LazyTensor, extension_floats, short_floats
 from composit._floating_point import in_default_state
 
 _SINGLE = np.dtype("float32")
 
 
 def is_floating(dtype: Any) -> bool:
-    """Whether the dtype is of real floats that float64 holds; bfloat16 is, longdouble is not."""
-    return (dtype.kind == "f" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
+    """Whether the dtype is of real floats that float64 holds; ml_dtypes' are, longdouble is not."""
+    return (dtype.kind == "f" and dtype.itemsize <= 8) or dtype.name in extension_floats
 
 
 def is_short(dtype: Any) -> bool:
-    return dtype.itemsize == 2 and is_floating(dtype)
+    return dtype.name in short_floats
 
 
 def floats_among(leaves: list[Any]) -> set[Any]:
@@ -51,7 +51,7 @@ def all_rounded(made: Any, dtype: Any) -> Any:
 
 @in_default_state
 def rounded(made: Any, dtype: Any) -> Any:
-    """A result as one of 16 bits, if it is of floats."""
+    """A result as a short float, if it is of floats."""
     if isinstance(made, float) and not isinstance(made, np.generic):
         return float(np.asarray(made, _SINGLE).astype(dtype))
     return made.astype(dtype) if getattr(made, "dtype", None) == _SINGLE else made

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import not_supported, type_error
+from composit._core import not_supported, short_floats, type_error
 from composit.knossos.frames import skip_frames_of
 from composit.knossos.kernel import Kernel
 from composit.knossos.short_floats import floats_among
@@ -47,11 +47,11 @@ def _array(name: str, leaf: Any) -> Any:
 def _short_dtypes() -> tuple[Any, ...]:
     import torch
 
-    return torch.float16, torch.bfloat16
+    return tuple(getattr(torch, name) for name in short_floats)
 
 
 def _short_dtype(leaves: tuple[Any, ...]) -> Any:
-    """The dtype of 16 bits that results have: that of all floats among the leaves, if it is one."""
+    """The short dtype that results have: that of all floats among the leaves, if it is one."""
     given = {getattr(leaf, "dtype", None) for leaf in leaves}
     if given.isdisjoint(_short_dtypes()):
         return None

@@ -9,7 +9,7 @@ import numpy as np
 
 import composit.numpy as cnp
 from composit import nn
-from composit._core import LazyTensor
+from composit._core import LazyTensor, extension_floats
 
 
 class Parameters(Mapping[str, Any]):
@@ -141,7 +141,7 @@ def group_norm(
 
 def state_of(model: Any) -> dict[str, np.ndarray]:
     """A torch module's parameters and buffers as arrays, sharing memory where NumPy knows the dtype
-    (bfloat16 becomes float32); or a dictionary of arrays or torch tensors, likewise."""
+    (others become float32); or a dictionary of arrays or torch tensors, likewise."""
     values = model.state_dict() if hasattr(model, "state_dict") else model
     return {name: _as_array(value) for name, value in values.items()}
 
@@ -149,7 +149,8 @@ def state_of(model: Any) -> dict[str, np.ndarray]:
 def _as_array(value: Any) -> np.ndarray:
     if hasattr(value, "detach"):
         value = value.detach().cpu()
-        return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+        is_lacking = str(value.dtype).removeprefix("torch.") in extension_floats
+        return (value.float() if is_lacking else value).numpy()
     return np.asarray(value)
 
 

@@ -43,7 +43,9 @@ def _value_of(function: str, tensor: LazyTensor) -> Any:
 
 def is_held(dtype: Any) -> bool:
     """Whether tensors have this dtype."""
-    return (dtype.kind in "biufc" and dtype.char not in "gG") or dtype.name == "bfloat16"
+    return (
+        dtype.kind in "biufc" and dtype.char not in "gG"
+    ) or dtype.name in _core.extension_floats
 
 
 def made(value: Any) -> Any:
@@ -140,9 +142,10 @@ def is_other_dtype(dtype: Any) -> bool:
     import numpy as np
 
     try:
-        return dtype is not None and np.dtype(dtype).kind in _OTHERS
+        found = np.dtype(dtype)
     except TypeError:
         return False
+    return dtype is not None and found.kind in _OTHERS and not is_held(found)
 
 
 def created(name: str, refusal: Exception, *args: Any, dtype: Any = None, **options: Any) -> Any:

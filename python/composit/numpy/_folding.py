@@ -43,7 +43,7 @@ def loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any, out: Any = None) -> Any:
     if dtype is None and not hasattr(out, "dtype") and ufunc.__name__ in _REDUCTIONS:
         return None
     numpys = twin(ufunc.__name__)
-    if numpys is None or x.dtype.name == "bfloat16":
+    if numpys is None or x.dtype.name in _core.extension_floats:
         return x.dtype if dtype is None else np.dtype(dtype)
     options: dict[str, Any] = {"reduction": True}
     if dtype is not None:

@@ -37,7 +37,7 @@ class Model:
 
     A call returns what the model computes, lazily: a tensor, or a tuple of them where there are
     several outputs. Sequences are lists, empty optionals None, strings arrays of str objects. Types
-    that composit has no dtype for are held in wider ones: float8 in float32, int4 in int8."""
+    that composit has no dtype for are held in wider ones: float4 in float32, int4 in int8."""
 
     def __init__(self, core: Any, name: str) -> None:
         self._core = core

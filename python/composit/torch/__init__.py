@@ -64,11 +64,7 @@ def is_cuda_available() -> bool:
     return cuda.is_available()
 
 
-_types = {
-    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
-    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
-    "Bool": "bool",
-}  # fmt: skip
+_types = frozenset(traits.scalar_type for traits in _dtypes.table if traits.has_tensor_class)
 _rare = frozenset((
     "AcceleratorError", "Event", "OutOfMemoryError", "Stream", "SymBool", "SymFloat", "SymInt",
     "fork", "get_device_module", "has_lapack", "has_mkl", "has_openmp", "has_spectral",

@@ -19,11 +19,7 @@ from composit.torch import dtypes, locations, materializing, places
 from composit.torch.calling import TensorBase
 from composit.torch.locations import Elsewhere
 
-_storages = {
-    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
-    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
-    "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
-}  # fmt: skip
+_storages = {traits.scalar_type: traits.name for traits in dtypes.table if traits.has_storage_class}
 _safe: list[Any] = []  # classes and functions that users said may be loaded
 
 

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 import composit._core as _core
-from composit._core import dtype_of, type_error
+from composit._core import dtype_of, runtime_error, type_error
 from composit.torch.places import check_device as check_device
 from composit.torch.places import cpu as cpu
 from composit.torch.places import device as device
@@ -18,13 +18,13 @@ from composit.torch.places import device as device
 class dtype:
     """A dtype; there is one object of each, as torch.float32."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.numpy = dtype_of(name)
+    def __init__(self, traits: _core.DTypeTraits) -> None:
+        self.name = traits.name
+        self.numpy = dtype_of(traits.name)
         self.itemsize = self.numpy.itemsize
-        self.is_complex = name.startswith("complex")
-        self.is_floating_point = "float" in name
-        self.is_signed = self.is_complex or self.is_floating_point or name.startswith("int")
+        self.is_complex = traits.is_complex
+        self.is_floating_point = traits.is_floating
+        self.is_signed = traits.is_signed
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -33,16 +33,13 @@ class dtype:
         return _named, (self.name,)
 
 
-_names = (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
-    "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-by_name = {name: dtype(name) for name in _names}
-aliases = {
-    "half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
-    "long": "int64", "cfloat": "complex64", "cdouble": "complex128",
-}  # fmt: skip
+table = _core.dtype_table()
+by_name = {traits.name: dtype(traits) for traits in table}
+aliases = {traits.torch_alias: traits.name for traits in table if traits.torch_alias}
 _of_numpy = {found.numpy: found for found in by_name.values()}
+without_infinity = frozenset(
+    traits.name for traits in table if traits.is_floating and not traits.has_infinity
+)
 _default = ["float32"]
 
 
@@ -60,6 +57,27 @@ def numpy_dtype(value: Any) -> Any:
     if not isinstance(value, dtype):
         raise type_error(f"dtype: {value!r} is not a dtype, as torch.float32 is one.")
     return value.numpy
+
+
+def converted(array: Any, to: dtype) -> Any:
+    """NumPy's array in the dtype. What is too large for one without infinity becomes its greatest
+    number."""
+    wanted = numpy_dtype(to)
+    if to.name in without_infinity and array.dtype.kind != "c":
+        most = float(ml_dtypes.finfo(wanted).max)
+        array = np.clip(array.astype("float64"), -most, most)
+    return array.astype(wanted)
+
+
+def check_fits(number: Any, to: dtype) -> None:
+    """Refuses a number that is too large for a dtype without infinity, as PyTorch does."""
+    if to.name not in without_infinity:
+        return
+    if math.isfinite(number) and abs(number) > float(ml_dtypes.finfo(to.numpy).max):
+        raise runtime_error(
+            f"value cannot be converted to type c10::{_core.scalar_type_name(to.name)} without "
+            "overflow"
+        )
 
 
 def default() -> dtype:

@@ -26,7 +26,7 @@ def array_of(data: Any, dtype: Any = None) -> Any:
         array = np.asarray(data)
     else:
         array = _of_numbers(data, dtype)
-    return array if dtype is None else array.astype(dtypes.numpy_dtype(dtype))
+    return array if dtype is None else dtypes.converted(array, dtype)
 
 
 def _of_numbers(data: Any, dtype: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import composit._core as _core
-from composit import numpy as cnp
 from composit._core import type_error
 from composit.torch import calling, places
 from composit.torch.hooks import Hooked
@@ -61,7 +60,7 @@ class Located(Hooked):
 
 @calling.torch_function("to", is_function=False, is_method=False)
 def _cast(input: Any, dtype: Any) -> Any:
-    return cnp.astype(input, dtype)
+    return _core.aten.cast(input, dtype)
 
 
 _core.provide("casting_function", _cast)

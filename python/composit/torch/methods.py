@@ -73,7 +73,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
-    return cnp.broadcast_to(cnp.astype(x, dtype), tuple(shape))
+    return cnp.broadcast_to(_core.aten.cast(x, dtype), tuple(shape))
 
 
 calling.pure.add(_as_copied)
@@ -95,6 +95,7 @@ def _fill(self: Tensor, value: Any) -> Tensor:
     writing.check_writable(self)
     if isinstance(value, TensorBase):
         return _copy(self, value)
+    dtypes.check_fits(value, self.dtype)
     given = _core.aten.cast(value, self._lazy.dtype)
     lazy = cnp.full(tuple(self._lazy.shape), given, self._lazy.dtype)
     writing.replace(self, calling.wrapped(lazy), "fill")

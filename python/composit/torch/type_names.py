@@ -7,19 +7,14 @@ from typing import Any
 from composit._core import value_error
 from composit.torch import dtypes, places
 
-_names = {
-    "float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "int16": "Short",
-    "int8": "Char", "uint8": "Byte", "bool": "Bool", "float16": "Half", "bfloat16": "BFloat16",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
+_names = {traits.name: traits.scalar_type for traits in dtypes.table}
 _dtypes = {name: dtype for dtype, name in _names.items()}
 
 
 def name_of(tensor: Any) -> str:
     """ "torch.FloatTensor" of the CPU, "torch.cuda.FloatTensor" of a device of that kind."""
     kind = tensor.device.type
-    name = _names.get(tensor.dtype.name, tensor.dtype.name)
-    return f"torch.{'' if kind == 'cpu' else kind + '.'}{name}Tensor"
+    return f"torch.{'' if kind == 'cpu' else kind + '.'}{_names[tensor.dtype.name]}Tensor"
 
 
 def converted(tensor: Any, name: str) -> Any:

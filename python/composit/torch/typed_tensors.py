@@ -11,11 +11,7 @@ from composit.torch.calling import TensorBase
 from composit.torch.given import array_of, constant
 from composit.torch.tensor import Tensor
 
-_names = {
-    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
-    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
-    "Bool": "bool",
-}  # fmt: skip
+names = {traits.scalar_type: traits.name for traits in dtypes.table if traits.has_tensor_class}
 
 
 class _Typed(type):
@@ -61,7 +57,7 @@ def of(name: str) -> Any:
     """The constructor of a name, as "LongTensor"."""
     if name not in _made:
         _made[name] = _Typed(name, (), {
-            "dtype": dtypes.by_name[_names[name.removesuffix("Tensor")]],
-            "__module__": "composit.torch", "__doc__": f"Makes tensors of {_names[name[:-6]]}.",
+            "dtype": dtypes.by_name[names[name.removesuffix("Tensor")]],
+            "__module__": "composit.torch", "__doc__": f"Makes tensors of {names[name[:-6]]}.",
         })  # fmt: skip
     return _made[name]

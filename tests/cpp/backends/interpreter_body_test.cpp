@@ -148,7 +148,7 @@ TEST(InterpreterBody, EveryRowOfTheTable) {
                 expect_evaluated(value, columns_for(dtypes), text(row->name, " ", dtype));
                 ++tested;
             } catch (const NotSupported& reason) {
-                // Integers may be computed in a 16-bit float, and floats made complex numbers,
+                // Integers may be computed in a short float, and floats made complex numbers,
                 // which have no kernels.
                 const std::string words = reason.what();
                 EXPECT_TRUE(words.find("float16") != std::string::npos ||

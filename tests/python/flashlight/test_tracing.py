@@ -308,7 +308,7 @@ def test_values_are_refused_by_line(function):
 
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
-@pytest.mark.parametrize("dtype", [torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2])
+@pytest.mark.parametrize("dtype", [torch.complex32, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz])
 def test_dtypes_that_are_not_there_are_refused_by_name_and_line(dtype):
     weight = torch.zeros(3).to(dtype)
     refusal = rf"flashlight: {dtype} is not supported.*\[test_tracing\.py:\d+\]"

@@ -97,6 +97,7 @@ def counted(x: float, k: int) -> float:
 
 
 LARGE, ONES = 10**400, np.ones(2)
+UNKNOWN = torch.float8_e5m2fnuz
 GRADIENTS = [torch.ones(2, requires_grad=True)] * 2
 NO_ARRAYS = [
     (lambda: cube(LARGE), OverflowError, "cube: an integer of 1329 bits stands for float, and"),
@@ -114,8 +115,8 @@ NO_ARRAYS = [
     (lambda: cube(GRADIENTS), TypeError, "cube: an argument is a list of tensors that require gra"),
     (lambda: cube([g.sum() for g in GRADIENTS]), TypeError, "cube: an argument is a list of tenso"),
     (lambda: scaled(GRADIENTS, 1.0), TypeError, "scaled: an argument is a list of tensors that re"),
-    (lambda: cube(torch.ones(2).to(torch.float8_e5m2)), TypeError, "cube: a tensor of torch.float"),
-    (lambda: scaled(torch.ones(2).to(torch.float8_e5m2), 1.0), TypeError, "scaled: a tensor of to"),
+    (lambda: cube(torch.ones(2).to(UNKNOWN)), TypeError, "cube: a tensor of torch.float8_e5m2fnu"),
+    (lambda: scaled(torch.ones(2).to(UNKNOWN), 1.0), TypeError, "scaled: a tensor of torch.float"),
     (lambda: cube(torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)), TypeError,
      "cube: a tensor of torch.qint8 is no array of numbers"),
     (lambda: cube(torch.eye(2).to_sparse()), TypeError,

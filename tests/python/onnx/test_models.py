@@ -309,13 +309,14 @@ def test_external_data_elsewhere_is_refused(tmp_path, location):
 @pytest.mark.parametrize(
     "dtype",
     ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-     "float32", "float64", "complex64", "complex128", "bfloat16"],
+     "float32", "float64", "complex64", "complex128", "bfloat16",
+     "float8_e4m3fn", "float8_e5m2"],
 )  # fmt: skip
 @pytest.mark.parametrize("is_raw", [True, False])
 def test_constants_of_all_dtypes(dtype, is_raw):
     import ml_dtypes
 
-    dtype = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+    dtype = np.dtype(getattr(ml_dtypes, dtype, dtype))
     values = (np.arange(6).reshape(2, 3) % 4).astype(dtype)
     number = helper.np_dtype_to_tensor_dtype(dtype)
     if is_raw:

@@ -191,3 +191,23 @@ def test_nothing_is_written_where_it_fails(tmp_path):
     assert not path.exists()
     with pytest.raises(OSError):
         co.save(tmp_path / "none" / "model.onnx", lambda x: x, floats(2))
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_floats_of_8_bits_are_written_as_they_are_converted_here(tmp_path, dtype):
+    x = np.array([0.3, -2.7, 448, 464, 465, -60000, 61440, np.inf, np.nan], "float32")
+
+    def function(x):
+        return x.astype(dtype), x.astype(dtype).astype("float32") * 0.5
+
+    wanted = [np.asarray(each).astype("float32") for each in function(cnp.asarray(x))]
+    co.save(tmp_path / "m.onnx", function, x)
+    found = co.load(tmp_path / "m.onnx")(x)
+    assert found[0].dtype.name == dtype
+    for one, other in zip(found, wanted):
+        np.testing.assert_array_equal(np.asarray(one).astype("float32"), other)
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    peers = session.run(["output_1"], {"x": x})[0]  # whose float8_e5m2 is NaN for 61440
+    np.testing.assert_array_equal(peers[:6], wanted[1][:6])
+    with pytest.raises(NotImplementedError, match=f"Concat of {dtype} is not in ONNX"):
+        co.save(tmp_path / "n.onnx", lambda x: cnp.concatenate([x, x]), cnp.zeros(3, dtype))

@@ -30,7 +30,8 @@ def loaded(content, **options):
 
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-          "float64", "complex64", "complex128", "uint16")  # fmt: skip
+          "float64", "complex64", "complex128", "uint16", "float8_e4m3fn",
+          "float8_e5m2")  # fmt: skip
 
 
 _named = (peer.dtype, peer.device, torch.dtype, torch.device)

@@ -15,8 +15,8 @@ FLOAT = np.dtype("float32")  # torch's default
 
 
 def is_floating(dtype: Any) -> bool:
-    """Whether the dtype is of real or complex floats; bfloat16 is."""
-    return dtype.kind in "fcV" or dtype.name == "bfloat16"
+    """Whether the dtype is of real or complex floats; those of ml_dtypes are."""
+    return dtype.kind in "fc" or dtype.name in _core.extension_floats
 
 
 def set_default(real: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 import composit.numpy as cnp
 from composit import nn
+from composit._core import short_floats
 
 # Of files that are damaged: NumPy reads a header as Python's text.
 _NUMPYS_ERRORS = (
@@ -77,6 +78,6 @@ def read_picture(file: Path, mode: str) -> Any:
 
 
 def _as_float32(tensor: Any) -> np.ndarray:
-    """As the models compute: numbers of 16 bits are stored to save space."""
-    is_short = str(tensor.dtype) in ("float16", "bfloat16")
+    """As the models compute: short floats are stored to save space."""
+    is_short = str(tensor.dtype) in short_floats
     return np.asarray(cnp.astype(tensor, "float32") if is_short else tensor)

@@ -401,8 +401,10 @@ class _TypedTensor:
         return typed_tensors.of(cls.__name__)(*args, device=place, **kwargs)
 
 
-_kinds = "Float Double Half BFloat16 Long Int Short Char Byte Bool"
-for _name in _kinds.split():
+for _traits in _core.dtype_table():
+    if not _traits.has_tensor_class:
+        continue
+    _name = _traits.scalar_type
     globals()[f"{_name}Tensor"] = type(f"{_name}Tensor", (_TypedTensor,), {
         "__doc__": "Makes tensors on the current device; AssertionError where none is.",
         "__module__": __name__,

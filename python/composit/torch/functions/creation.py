@@ -121,6 +121,8 @@ def full(
     """A tensor of one value."""
     value = _number(fill_value)
     to = dtype.numpy if dtype is not None else dtypes.from_numbers(value)
+    if dtype is not None:
+        dtypes.check_fits(value, dtype)
     shape = (size,) if isinstance(size, int) else tuple(size)
     return _made(_of_one_value((shape,), value, to), requires_grad)
 

@@ -1,0 +1,121 @@
+"""Floats of 8 bits beside PyTorch's: stored, converted, moved, compared and multiplied; the rest is
+refused."""
+
+import numpy as np
+import pytest
+import torch as peer
+
+import composit.torch as torch
+
+DTYPES = ("float8_e4m3fn", "float8_e5m2")
+COMPUTED = {
+    "mul": lambda t, a, i: a[:2] * a[:2],
+    "eq": lambda t, a, i: a == a, "ne": lambda t, a, i: a != 1,
+    "abs": lambda t, a, i: a.abs(), "isnan": lambda t, a, i: a.isnan(),
+    "slice": lambda t, a, i: a[1:], "picked": lambda t, a, i: a[i],
+    "cat": lambda t, a, i: t.cat([a, a]), "stack": lambda t, a, i: t.stack([a, a]),
+    "where": lambda t, a, i: t.where(t.tensor([True, False, True]), a, a),
+    "matmul": lambda t, a, i: a[:2].reshape(1, 2) @ a[:2].reshape(2, 1),
+    "clone": lambda t, a, i: a.clone(), "zeros": lambda t, a, i: t.zeros(2, dtype=a.dtype),
+    "ones": lambda t, a, i: t.ones(2, dtype=a.dtype), "like": lambda t, a, i: t.zeros_like(a),
+    "full": lambda t, a, i: t.full((2,), 3.0, dtype=a.dtype),
+    "view": lambda t, a, i: a.view(t.uint8), "float": lambda t, a, i: a.float(),
+    "half": lambda t, a, i: a.half() + 1, "other": lambda t, a, i: a.to(t.float8_e5m2),
+    "bool": lambda t, a, i: a.bool(), "int": lambda t, a, i: a.int(),
+    "index_select": lambda t, a, i: a.index_select(0, i), "roll": lambda t, a, i: a.roll(1),
+    "t": lambda t, a, i: a.reshape(3, 1).t(), "repeat": lambda t, a, i: a.repeat(2),
+    "eye": lambda t, a, i: t.eye(2, dtype=a.dtype), "sum": lambda t, a, i: a.sum(dtype=t.float32),
+    "copy": lambda t, a, i: t.zeros(3).copy_(a), "fill": lambda t, a, i: a.clone().fill_(300),
+    "written": lambda t, a, i: a.clone().copy_(t.tensor([1e3, 2, -500])),
+}  # fmt: skip
+REFUSED = {
+    "add": lambda t, a, i: a + a, "mul of a number": lambda t, a, i: a * 1.5,
+    "add a number": lambda t, a, i: a + 1,
+    "neg": lambda t, a, i: -a, "lt": lambda t, a, i: a < a, "sum": lambda t, a, i: a.sum(),
+    "max": lambda t, a, i: a.max(), "amax": lambda t, a, i: a.amax(),
+    "exp": lambda t, a, i: a.exp(), "sqrt": lambda t, a, i: t.sqrt(a),
+    "sort": lambda t, a, i: a.sort(), "argmax": lambda t, a, i: a.argmax(),
+    "cumsum": lambda t, a, i: a.cumsum(0), "relu": lambda t, a, i: t.relu(a),
+    "clamp": lambda t, a, i: a.clamp(0, 1), "div": lambda t, a, i: a / a,
+    "gather": lambda t, a, i: a.gather(0, i), "mean": lambda t, a, i: a.mean(),
+    "prod": lambda t, a, i: a.prod(), "tril": lambda t, a, i: t.ones(2, 2, dtype=a.dtype).tril(),
+    "masked_fill": lambda t, a, i: a.masked_fill(a == 1, 0.0), "and": lambda t, a, i: a & a,
+    "in place": lambda t, a, i: a.add_(1), "unique": lambda t, a, i: a.unique(),
+}  # fmt: skip
+
+
+def given(module, dtype):
+    numbers = module.tensor([1.0, -2.5, 300.0]).to(getattr(module, dtype))
+    return module, numbers, module.tensor([2, 0, 1])
+
+
+def shown(value):
+    return (
+        str(value.dtype),
+        tuple(value.shape),
+        value.to(peer.float64 if isinstance(value, peer.Tensor) else torch.float64).tolist(),
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", COMPUTED)
+def test_what_pytorch_computes(name, dtype):
+    found = COMPUTED[name](*given(torch, dtype))
+    assert shown(found) == shown(COMPUTED[name](*given(peer, dtype)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_pytorch_refuses(name, dtype):
+    for module in (torch, peer):
+        with pytest.raises(NotImplementedError, match=rf"not implemented for 'F{dtype[1:]}'"):
+            REFUSED[name](*given(module, dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("other", ["float32", "int64", "float16", "bool"])
+def test_no_promotion(dtype, other):
+    texts = []
+    for module in (torch, peer):
+        _, numbers, _ = given(module, dtype)
+        with pytest.raises(RuntimeError, match="Promotion for Float8 Types") as raised:
+            numbers * module.ones(3).to(getattr(module, other))
+        texts.append(str(raised.value).partition(" [")[0])
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_names_and_numbers_of_the_dtype(dtype):
+    ours, theirs = getattr(torch, dtype), getattr(peer, dtype)
+    assert repr(ours) == repr(theirs) and ours.itemsize == theirs.itemsize == 1
+    assert ours.is_floating_point and ours.is_signed and not ours.is_complex
+    for name in ("eps", "max", "min", "tiny", "smallest_normal", "bits", "resolution", "dtype"):
+        assert getattr(torch.finfo(ours), name) == getattr(peer.finfo(theirs), name), name
+    one = torch.zeros(1, dtype=ours)
+    assert one.type() == peer.zeros(1, dtype=theirs).type()
+    assert repr(one) == repr(peer.zeros(1, dtype=theirs))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_conversions_of_all_bits_and_roundings(dtype):
+    bits = np.arange(256, dtype="uint8")
+    theirs = peer.from_numpy(bits).view(getattr(peer, dtype))
+    ours = torch.tensor(bits).view(getattr(torch, dtype))
+    np.testing.assert_array_equal(np.asarray(ours.float()), theirs.float().numpy())
+    draw = np.random.default_rng(0)
+    x = (draw.standard_normal(50000) * 2.0 ** draw.integers(-20, 18, 50000)).astype("float32")
+    x = np.concatenate([x, [464, 465, 61439, 61440, np.inf, -np.inf, np.nan]]).astype("float32")
+    for wide in ("float32", "float16", "bfloat16"):
+        given_ours = torch.tensor(x).to(getattr(torch, wide)).to(getattr(torch, dtype))
+        given_theirs = peer.from_numpy(x).to(getattr(peer, wide)).to(getattr(peer, dtype))
+        found, wanted = np.asarray(given_ours.float()), given_theirs.float().numpy()
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_numbers_that_are_too_large():
+    for module in (torch, peer):
+        _, numbers, _ = given(module, "float8_e4m3fn")
+        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
+            module.full((2,), -1e4, dtype=numbers.dtype)
+        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
+            numbers.fill_(500)
