@@ -6,6 +6,8 @@
 #include "composit/base/text.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
+#include "composit/ir/dtype_traits.h"
+#include "composit/ir/scalar/short_float.h"
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
@@ -204,12 +206,16 @@ Tensor of_four_bits(const Codes& codes, int64_t depth, int64_t columns, int64_t 
     return ops::reshape(number * scale, {depth, tiles * tile});
 }
 
-// The least number that is infinite when it is rounded: half a step above the largest.
-float first_infinite(DType half) { return half == DType::float16 ? 65520.0F : 0x1.ffp127F; }
+// Whether the nearest number of a short float's dtype is finite.
+bool is_finite_in(DType dtype, float x) {
+    if (std::abs(x) <= ir::float_format(dtype).greatest()) return true;
+    const uint16_t bits = ir::scalar::short_from_double(dtype, x);
+    return std::isfinite(ir::scalar::double_from_short(dtype, bits));
+}
 
-// (depth, columns) of numbers of `half`, each the nearest to the weight's.
-Tensor of_half(const Tensor& matrix, DType half, const std::string& name) {
-    return floats(ir::constant(execute::evaluate({ops::astype(matrix, half)})[0], name));
+// (depth, columns) of numbers of a dtype, each the nearest to the weight's.
+Tensor of_short_floats(const Tensor& matrix, DType dtype, const std::string& name) {
+    return floats(ir::constant(execute::evaluate({ops::astype(matrix, dtype)})[0], name));
 }
 
 // Known tensors as arrays; what they are for, in an error.
@@ -229,8 +235,9 @@ Quantizer::Quantizer(QuantizeOptions options) : options_(options) {
     user_check<ValueError>(options.group >= 0, "quantize: group is ", options.group,
                            ". A positive number of elements is required, or 0 for all.");
     if (!options.dtype) return;
-    user_check<ValueError>(ir::is_half(*options.dtype), "quantize: dtype is ", *options.dtype,
-                           ". float16 or bfloat16 is required; bits are for integers.");
+    user_check<ValueError>(ir::is_short_float(*options.dtype), "quantize: dtype is ",
+                           *options.dtype,
+                           ". A float of 16 or eight bits is required; bits are for integers.");
     user_check<ValueError>(options.group == 0, "quantize: weights of ", *options.dtype,
                            " have no scales, but group is ", options.group, ". 0 is required.");
 }
@@ -291,12 +298,12 @@ Quantizer::Stored Quantizer::stored(const Tensor& operand, const Axes& contracte
         std::vector<float> decoded(static_cast<size_t>(matrix.size()));
         if (options_.dtype) {
             for (int64_t i = 0; i < matrix.size(); ++i)
-                user_check<ValueError>(std::abs(elements[i]) < first_infinite(*options_.dtype),
+                user_check<ValueError>(is_finite_in(*options_.dtype, elements[i]),
                                        "quantize: the weight '", row.name, "' has the element ",
                                        elements[i], ", which ", *options_.dtype,
                                        " has no finite number for. A smaller one, bfloat16 or "
                                        "bits is required.");
-            made.values = of_half(ir::constant(matrix), *options_.dtype, row.name);
+            made.values = of_short_floats(ir::constant(matrix), *options_.dtype, row.name);
             const Array numbers = execute::evaluate({made.values})[0];
             std::copy_n(numbers.data_as<float>(), decoded.size(), decoded.begin());
             row.bytes_after = matrix.size() * ir::size_of(*options_.dtype);

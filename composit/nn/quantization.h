@@ -1,5 +1,5 @@
 // Weights in few bits: float32 constants that products read are stored in eight or four bits with
-// scales, or as float16 or bfloat16, and are float32 again where a product reads them. Arithmetic
+// scales, or as floats of 16 or eight bits, and are float32 again where a product reads them. Arithmetic
 // stays float32, so all ways of running have the same bits.
 //
 //   nn::Quantizer quantizer({.bits = 4, .group = 32});
@@ -23,7 +23,7 @@ struct QuantizeOptions {
     int64_t bits = 8;   // 8 or 4
     int64_t group = 0;  // neighbours along the contracted axes that share a scale; 0: all of them
     int64_t least_elements = 4096;  // smaller weights stay as they are
-    // float16 or bfloat16: weights are rounded to it, in place of integers with scales.
+    // A float of 16 or eight bits: weights are rounded to it, in place of integers with scales.
     std::optional<ir::DType> dtype = {};
 };
 
@@ -47,8 +47,8 @@ struct QuantizationError {
 
 class Quantizer {
   public:
-    // ValueError for bits other than 8 and 4, for a negative group, for a dtype other than float16
-    // and bfloat16, and for a group beside a dtype.
+    // ValueError for bits other than 8 and 4, for a negative group, for a dtype that is no float of
+    // 16 or eight bits, and for a group beside a dtype.
     explicit Quantizer(QuantizeOptions options = {});
 
     // The mean squares of what the products of a model multiply its weights with, added to those
@@ -62,8 +62,8 @@ class Quantizer {
     // or with views of one, are changed. Calls are opened but for those with derivatives of their
     // own; bodies of loops stay as they are. A weight that occurs again, here or in a later call,
     // is quantised once.
-    // ValueError, with its name, for a weight with an element that is not finite, or that float16
-    // has no finite number for.
+    // ValueError, with its name, for a weight with an element that is not finite, or that
+    // the dtype has no finite number for.
     std::vector<Tensor> operator()(const std::vector<Tensor>& outputs,
                                    const std::vector<Tensor>& arguments = {});
 

@@ -1,4 +1,4 @@
-"""quantize: a model whose weights are stored in eight or four bits, or as 16-bit floats."""
+"""quantize: a model whose weights are stored in few bits."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def quantize(
     calibration: Iterable[tuple[Any, ...]] = (),
 ) -> Quantized:
     """The model with its weights in eight or four bits: float32 constants that its products read
-    are stored as integers with float32 scales, or rounded to float16 or bfloat16, and become
-    float32 again where a product reads them.
+    are stored as integers with float32 scales, or as floats of 16 or eight bits, and become float32
+    again where a product reads them.
     Activations and arithmetic stay float32, so evaluated, compiled and exported models have the
     same bits.
 
@@ -79,14 +79,14 @@ def quantize(
     bits: 8 (-127 to 127), which is the default, or 4 (-7 to 7).
     group: so many neighbours along the contracted axis share a scale (32 or 128 for four bits);
         None: all of a column do.
-    dtype: "float16" or "bfloat16", in place of bits and group: no scales, and no calibration
-        changes a weight.
+    dtype: "float16", "bfloat16", "float8_e4m3fn" or "float8_e5m2", in place of bits and group:
+        no scales, and no calibration changes a weight.
     calibration: tuples of arguments. What the weights are multiplied with there decides on scales,
         so that products, not weights, have the least error; and `errors` says what it cost.
 
     Compile the result: a function that is called anew finds its weights by their elements.
     ValueError for other bits, groups and dtypes, for dtype beside bits or group, and for weights
-    that are not finite, or that float16 has no finite number for."""
+    that are not finite, or that the dtype has no finite number for."""
     check_function("quantize", model)
     quantized = Quantized(model, _core.nn.Quantizer(bits, group, least_elements, dtype))
     quantized._calibrate(list(calibration))

@@ -52,6 +52,7 @@ WAYS = [
     {"bits": 4},
     {"dtype": "float16"},
     {"dtype": "bfloat16"},
+    {"dtype": "float8_e4m3fn"},
 ]
 
 
@@ -101,12 +102,13 @@ def test_values_by_hand(bits, group):
     assert row.bytes_after == weight.size * bits // 8 + 4 * 200 * (128 // group)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_values_of_halves(dtype):
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_values_of_short_floats(dtype):
     """Every number of the dtype is its own weight, compiled too: small ones, zeros and the largest.
     Others go to the nearest."""
-    patterns = np.arange(1 << 16).astype(np.uint16).view(composit.dtype(dtype))
-    exact = patterns.astype(F)
+    size = composit.dtype(dtype).itemsize
+    patterns = np.resize(np.arange(1 << 8 * size), 1 << 16).astype(f"uint{8 * size}")
+    exact = patterns.view(composit.dtype(dtype)).astype(F)
     exact = np.where(np.isfinite(exact), exact, 0).reshape(128, 512)
     between = drawn(128, 512)
     for weight in (exact, between):
@@ -120,7 +122,7 @@ def test_values_of_halves(dtype):
                 composit.evaluate(quantized(cnp.asarray(one)))[0], want[row]
             )
         (stored,) = quantized.weights
-        assert stored.bytes_after == 2 * weight.size
+        assert stored.bytes_after == size * weight.size
         assert stored.largest_error == np.abs(want - weight).max()
 
 
@@ -282,7 +284,7 @@ REFUSED = [
     ),
     (
         lambda: nn.quantize(turned, dtype="int8"),
-        "quantize: dtype is int8. float16 or bfloat16 is required; bits are for integers.",
+        "quantize: dtype is int8. A float of 16 or eight bits is required; bits are for integers.",
     ),
     (
         lambda: nn.quantize(turned, dtype="float16", group=32),
