@@ -57,6 +57,22 @@ Procedure with_rows_together(Procedure procedure);
 // columns_apart.cpp
 Procedure with_columns_apart(Procedure procedure);
 
+// The same procedure, in which an iteration that gives an element a constant and adds to it later
+// writes it once, if nothing between looks at it: compilers read elements again behind every write
+// of others that may be the same ones. What lies as far apart as there are iterations is not.
+//   for k < h: g = x[k + h]; x[k + h] = 0; x[k] += g; x[k + h] += f(g)  to
+//   for k < h: g = x[k + h]; x[k] += g; x[k + h] = 0 + f(g)
+// elements_once.cpp
+Procedure with_elements_written_once(Procedure procedure);
+
+// The same procedure, in which every k-th element of an array, which loops within others read again
+// and again, is copied to neighbours before the outer loop, if that runs twice or more: once for
+// each phase, if k is a literal and where the elements begin moves, else what is read alone.
+//   for i: for j: f(x[2 * j + i])  to
+//   a = x[0], x[2], …, x[1], x[3], …; for i: for j: f(a[i % 2 * length + i / 2 + j])
+// strides_apart.cpp
+Procedure with_strides_apart(Procedure procedure);
+
 // The same procedure, whose loops run in blocks of a fixed number of iterations where a part of
 // them computes functions or quotients and may become vectors, and another part keeps compilers
 // from it: sums of inner loops, and what one iteration hands on to the next. Each part has a loop
