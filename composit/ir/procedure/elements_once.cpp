@@ -1,11 +1,11 @@
 // with_elements_written_once: elements that an iteration empties first and adds to later.
+#include "composit/ir/procedure/integer_sum.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
-#include <algorithm>
 #include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 namespace composit::ir::procedure {
@@ -13,36 +13,6 @@ namespace {
 
 using Kind = Statement::Kind;
 using scalar::Op;
-
-// A sum of integers, modulo 2^64: how often each value is added, and what is added besides.
-struct IntegerSum {
-    std::vector<std::pair<Expr, uint64_t>> terms;
-    uint64_t rest = 0;
-
-    void add(const Expr& value, uint64_t times) {
-        if (value.op() == Op::constant) {
-            rest += times * static_cast<uint64_t>(value.bits()[0]);
-        } else if (value.op() == Op::add || value.op() == Op::subtract) {
-            add(value.operand(0), times);
-            add(value.operand(1), value.op() == Op::add ? times : 0 - times);
-        } else {
-            add_term(value, times);
-        }
-    }
-    bool is_zero() const { return terms.empty() && rest == 0; }
-
-  private:
-    void add_term(const Expr& value, uint64_t times) {
-        const auto same = std::find_if(terms.begin(), terms.end(), [&](const auto& each) {
-            return scalar::structurally_equal({each.first}, {value});
-        });
-        if (same == terms.end()) {
-            terms.emplace_back(value, times);
-        } else if ((same->second += times) == 0) {
-            terms.erase(same);
-        }
-    }
-};
 
 // Whether the two differ in an iteration of a loop over the range: by a constant, or by as much as
 // the number of iterations, which is at least 1 there.

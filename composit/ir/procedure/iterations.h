@@ -50,6 +50,14 @@ Procedure with_varied_operands(Procedure procedure);
 // rows_together.cpp
 Procedure with_rows_together(Procedure procedure);
 
+// The same procedure, four iterations of whose loops run together where each sums something in an
+// inner loop, in order, and reaches elements of its own alone: four sums wait for one addition.
+//   for i: s = 0; for j: s += f(i, j); y[i] = s  to
+//   for i by 4: s = 0; t = 0; …; for j: s += f(i, j); t += f(i + 1, j); …; y[i] = s; y[i + 1] = t;
+//   …
+// sums_together.cpp
+Procedure with_sums_together(Procedure procedure);
+
 // The same procedure, in which columns of input matrices that loops within others read from end to
 // end are copied once to arrays of their own, before the outermost loop: neighbours are vectors.
 //   for i: for j: f(x[j, 0], x[j, 1])  to
