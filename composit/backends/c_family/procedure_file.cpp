@@ -269,8 +269,11 @@ Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
     procedure = with_exchanges(std::move(procedure));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
-    procedure = with_loops_in_blocks(with_columns_apart(std::move(procedure)));
+    procedure = with_elements_written_once(std::move(procedure));
+    procedure = with_columns_apart(with_strides_apart(std::move(procedure)));
+    procedure = with_loops_in_blocks(std::move(procedure));
     procedure = with_rows_together(with_sums_in_variables(std::move(procedure)));
+    procedure = with_sums_together(std::move(procedure));
     return with_varied_operands(std::move(procedure));
 }
 

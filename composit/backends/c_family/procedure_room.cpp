@@ -12,6 +12,7 @@ namespace {
 
 using ir::procedure::Block;
 using ir::procedure::Procedure;
+using ir::procedure::Range;
 using ir::procedure::Statement;
 using ir::scalar::Expr;
 using ir::scalar::Op;
@@ -19,89 +20,134 @@ using Kind = Statement::Kind;
 
 class Rooms {
   public:
+    using Counts = std::map<int, std::vector<Expr>>;
+
     explicit Rooms(const Procedure& procedure)
         : procedure_(procedure),
           assigned_(ir::procedure::assignments_in(procedure.body)),
           all_(all_statements(procedure.body)) {}
 
-    std::map<int, std::vector<Expr>> run() {
-        walk(procedure_.body);
-        for (const int array : unknown_) found_.erase(array);
-        return std::move(found_);
+    Counts run() {
+        Counts found = walk(procedure_.body);
+        for (const int array : unknown_) found.erase(array);
+        return found;
     }
 
   private:
-    void walk(const Block& block) {
+    // What is appended in a block, in one place or on both sides of a branch alike.
+    Counts walk(const Block& block) {
+        Counts found;
         std::map<int, int64_t> appended;
         for (const Statement& statement : block) {
             if (statement.kind == Kind::append) ++appended[statement.array];
             if (statement.kind == Kind::allocate && !trips_.empty())
                 unknown_.insert(statement.array);
-            if (statement.kind == Kind::branch) {
-                const bool was_certain = std::exchange(is_certain_, false);
-                walk(statement.body);
-                walk(statement.otherwise);
-                is_certain_ = was_certain;
-            }
+            if (statement.kind == Kind::branch)
+                join(found, both_of(walk(statement.body), walk(statement.otherwise)));
             if (statement.kind == Kind::loop) {
-                trips_.push_back(trips_of(statement));
-                walk(statement.body);
+                const auto range = range_of(statement);
+                trips_.push_back(trips_of(range));
+                ranges_.push_back(range);
+                join(found, walk(statement.body));
+                ranges_.pop_back();
                 trips_.pop_back();
             }
         }
-        for (const auto& [array, times] : appended) add(array, times);
+        for (const auto& [array, times] : appended)
+            join(found, {{array, factors_of(array, times)}});
+        return found;
     }
 
-    void add(int array, int64_t times) {
+    void join(Counts& found, Counts more) {
+        for (auto& [array, factors] : more)
+            if (!found.emplace(array, std::move(factors)).second) unknown_.insert(array);
+    }
+
+    Counts both_of(Counts one, const Counts& other) {
+        for (const auto& [array, factors] : one) {
+            const auto same = other.find(array);
+            if (same == other.end() || !ir::scalar::structurally_equal(factors, same->second))
+                unknown_.insert(array);
+        }
+        for (const auto& [array, factors] : other)
+            if (!one.contains(array)) unknown_.insert(array);
+        return one;
+    }
+
+    std::vector<Expr> factors_of(int array, int64_t times) {
         std::vector<Expr> factors;
         for (const std::optional<Expr>& trips : trips_) {
             if (!trips) unknown_.insert(array);
             if (trips) factors.push_back(*trips);
         }
+        if (trips_.empty()) unknown_.insert(array);
         if (times != 1) factors.push_back(ir::procedure::integer(times));
-        if (!is_certain_ || trips_.empty() || !found_.emplace(array, std::move(factors)).second)
-            unknown_.insert(array);
+        return factors;
     }
 
-    std::optional<Expr> trips_of(const Statement& loop) const {
-        const auto range = ir::procedure::range_of(loop);
-        if (!range || !ir::procedure::count_of(loop)) return {};
-        const auto low = told(range->low), high = told(range->high);
+    // Of a loop that counts by one.
+    static std::optional<Range> range_of(const Statement& loop) {
+        const auto count = ir::procedure::count_of(loop);
+        if (!count || (count->step != 1 && count->step != -1)) return {};
+        if (count->step == 1) return Range{count->counter, count->begin, count->end};
+        return Range{count->counter, ir::procedure::one_more(count->end),
+                     ir::procedure::one_more(count->begin)};
+    }
+
+    std::optional<Expr> trips_of(const std::optional<Range>& range) const {
+        if (!range) return {};
+        const auto low = bound(range->low, false, ranges_.size());
+        const auto high = bound(range->high, true, ranges_.size());
         if (!low || !high) return {};
         return ir::scalar::simplify({ir::procedure::minus(*high, *low)})[0];
     }
 
-    // The same over parameters alone: sums and products of them, which nobody changes.
-    std::optional<Expr> told(const Expr& value) const {
+    // What is not below the value, or not above it, over parameters alone, which nobody changes:
+    // sums, and products with constants, of them and of the counters of the outermost loops, as
+    // many as `loops` says. Other products are of what is known: of no loop's counter.
+    std::optional<Expr> bound(const Expr& value, bool is_above, size_t loops) const {
         if (value.op() == Op::constant) return value;
-        if (value.op() == Op::argument) {
-            const int variable = value.index();
-            const auto times = assigned_.find(variable);
-            if (static_cast<size_t>(variable) < procedure_.parameters)
-                return times == assigned_.end() ? std::optional(value) : std::nullopt;
-            if (times == assigned_.end() || times->second != 1) return {};
-            for (const Statement* each : all_)
-                if (each->kind == Kind::assign && each->variable == variable)
-                    return told(each->values[0]);
-            return {};
+        if (value.op() == Op::argument) return bound_of_variable(value.index(), is_above, loops);
+        const bool is_product = value.op() == Op::multiply;
+        if (!is_product && value.op() != Op::add && value.op() != Op::subtract) return {};
+        const Expr &one = value.operand(0), &other = value.operand(1);
+        const auto sign = [&](const Expr& factor) {
+            return is_product && factor.op() == Op::constant ? (factor.value() >= 0 ? 1 : -1) : 0;
+        };
+        const bool has_constant = sign(one) != 0 || sign(other) != 0;
+        const size_t known = is_product && !has_constant ? 0 : loops;
+        const bool turns = value.op() == Op::subtract || sign(one) < 0;
+        auto a = bound(one, is_above == (sign(other) >= 0), known);
+        auto b = bound(other, is_above != turns, known);
+        if (!a || !b) return {};
+        return value.with_operands({*std::move(a), *std::move(b)});
+    }
+
+    std::optional<Expr> bound_of_variable(int variable, bool is_above, size_t loops) const {
+        for (size_t i = loops; i-- > 0;) {
+            const std::optional<Range>& range = ranges_[i];
+            if (!range || range->counter != variable) continue;
+            if (!is_above) return bound(range->low, false, i);
+            const auto high = bound(range->high, true, i);
+            return high ? std::optional(ir::procedure::one_less(*high)) : std::nullopt;
         }
-        if (value.op() != Op::add && value.op() != Op::subtract && value.op() != Op::multiply)
-            return {};
-        std::vector<Expr> operands;
-        for (const Expr& operand : value.operands()) {
-            auto own = told(operand);
-            if (!own) return {};
-            operands.push_back(*std::move(own));
-        }
-        return value.with_operands(std::move(operands));
+        const auto place = static_cast<size_t>(variable);
+        const auto times = assigned_.find(variable);
+        if (place < procedure_.parameters)
+            return times == assigned_.end() ? std::optional(procedure_.variable(place))
+                                            : std::nullopt;
+        if (times == assigned_.end() || times->second != 1) return {};
+        for (const Statement* each : all_)
+            if (each->kind == Kind::assign && each->variable == variable)
+                return bound(each->values[0], is_above, loops);
+        return {};
     }
 
     const Procedure& procedure_;
     std::map<int, int> assigned_;
     std::vector<const Statement*> all_;
-    bool is_certain_ = true;  // no branch is around
     std::vector<std::optional<Expr>> trips_;
-    std::map<int, std::vector<Expr>> found_;
+    std::vector<std::optional<Range>> ranges_;
     std::set<int> unknown_;
 };
 

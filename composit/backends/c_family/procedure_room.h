@@ -8,9 +8,11 @@
 
 namespace composit::c_family {
 
-// Of arrays that grow: factors of the number of their elements, over parameters; those below zero
-// stand for zero. All that is appended is in one loop, in every iteration, and the loops around it
-// count between what parameters tell. Other arrays are missing.
+// Of arrays that grow: factors of how many elements they get at most, over parameters; those below
+// zero stand for zero. All that is appended is in one loop, in every iteration, or in one on each
+// side of a branch, and the loops around it count between what parameters tell, or the counters of
+// one another. Other arrays are missing.
+//   for i < n: for j < i + 1: log.append(…)   n, n
 std::map<int, std::vector<ir::scalar::Expr>> rooms_of(const ir::procedure::Procedure& procedure);
 
 }  // namespace composit::c_family

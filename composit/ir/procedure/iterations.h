@@ -50,12 +50,36 @@ Procedure with_varied_operands(Procedure procedure);
 // rows_together.cpp
 Procedure with_rows_together(Procedure procedure);
 
+// The same procedure, four iterations of whose loops run together where each sums something in an
+// inner loop, in order, and reaches elements of its own alone: four sums wait for one addition.
+//   for i: s = 0; for j: s += f(i, j); y[i] = s  to
+//   for i by 4: s = 0; t = 0; …; for j: s += f(i, j); t += f(i + 1, j); …; y[i] = s; y[i + 1] = t;
+//   …
+// sums_together.cpp
+Procedure with_sums_together(Procedure procedure);
+
 // The same procedure, in which columns of input matrices that loops within others read from end to
 // end are copied once to arrays of their own, before the outermost loop: neighbours are vectors.
 //   for i: for j: f(x[j, 0], x[j, 1])  to
 //   for j: a[j] = x[j, 0]; b[j] = x[j, 1]; for i: for j: f(a[j], b[j])
 // columns_apart.cpp
 Procedure with_columns_apart(Procedure procedure);
+
+// The same procedure, in which an iteration that gives an element a constant and adds to it later
+// writes it once, if nothing between looks at it: compilers read elements again behind every write
+// of others that may be the same ones. What lies as far apart as there are iterations is not.
+//   for k < h: g = x[k + h]; x[k + h] = 0; x[k] += g; x[k + h] += f(g)  to
+//   for k < h: g = x[k + h]; x[k] += g; x[k + h] = 0 + f(g)
+// elements_once.cpp
+Procedure with_elements_written_once(Procedure procedure);
+
+// The same procedure, in which every k-th element of an array, which loops within others read again
+// and again, is copied to neighbours before the outer loop, if that runs twice or more: once for
+// each phase, if k is a literal and where the elements begin moves, else what is read alone.
+//   for i: for j: f(x[2 * j + i])  to
+//   a = x[0], x[2], …, x[1], x[3], …; for i: for j: f(a[i % 2 * length + i / 2 + j])
+// strides_apart.cpp
+Procedure with_strides_apart(Procedure procedure);
 
 // The same procedure, whose loops run in blocks of a fixed number of iterations where a part of
 // them computes functions or quotients and may become vectors, and another part keeps compilers
