@@ -60,6 +60,7 @@ if __name__ == "__main__":
     notes = (
         "`nn.quantize` of the zoo's GPT-2 with random weights, as in the zoo's row; the peer is "
         "composit with float32 weights. Bytes are those of the stored weights and scales. Logits "
-        "differ by at most 4 % (8 and 16 bits) and 50 % (4 bits, of random weights) in root mean square."
+        "differ by at most 4 % (8 and 16 bits) and 50 % (4 bits, of random weights) in root mean "
+        "square."
     )
     main("Weights in few bits", notes, cases)

@@ -1,5 +1,5 @@
-// Functions that bring rules of their own: a derivative, a batch, which are not those of their
-// bodies.
+// Calls of functions that have their own rules, for derivatives and batches, in place of the rules
+// of their bodies.
 #pragma once
 
 #include "composit/ir/node.h"
@@ -10,8 +10,8 @@
 
 namespace composit {
 
-// What is done with a call instead of what its body says. Rules are asked when a transform meets
-// the call, with the tensors that it has then; empty tensors stand for zeros.
+// How transforms treat a call, in place of its body. A transform that meets the call asks the
+// rules, with the tensors of that moment; empty tensors stand for zeros.
 class Rules {
   public:
     using Tensors = std::vector<ir::Tensor>;
@@ -27,16 +27,16 @@ class Rules {
     // One tangent per output, for one per input.
     virtual Tensors jvp(const Tensors& inputs, const Tensors& outputs,
                         const Tensors& tangents) const = 0;
-    // The outputs, all with a leading axis, over inputs with one where batched[i]. Empty: those of
-    // the body, and the rules of the result are rules_of_batch.
+    // The outputs, each with a leading axis, for inputs that have one where batched[i]. If empty,
+    // the body is batched, and the result has the rules rules_of_batch.
     virtual Tensors batch(const Tensors& inputs, const std::vector<bool>& batched,
                           int64_t size) const = 0;
     virtual std::shared_ptr<const Rules> rules_of_batch(const std::vector<bool>& batched,
                                                         int64_t size) const = 0;
 };
 
-// The results of a graph over parameters, of arguments instead, with rules of their own. What the
-// graph uses beside its parameters has no derivative. Rules that throw are reported as they do.
+// Applies a graph, given by its parameters and results, to arguments, with its own rules. Tensors
+// that the graph uses beside its parameters get no gradient. Exceptions of rules pass unchanged.
 //   name: of the node
 //   parameters: inputs (ir::input) of the arguments' types
 [[nodiscard]] std::vector<ir::Tensor> ruled_call(const std::string& name,
@@ -45,8 +45,8 @@ class Rules {
                                                  const std::vector<ir::Tensor>& arguments,
                                                  std::shared_ptr<const Rules> rules);
 
-// The tensors without rules: calls are what their bodies say. For graphs that no transform will
-// see, as each ruled call has a structure of its own, which no plan is found by.
+// The tensors with each ruled call replaced by its body. For graphs that no transform will see: no
+// two ruled calls have the same structure, so a plan of one is never found for another.
 [[nodiscard]] std::vector<ir::Tensor> without_rules(const std::vector<ir::Tensor>& tensors);
 
 }  // namespace composit

@@ -48,7 +48,7 @@ namespace composit::nn {
 
 // Numbers of calls, in the order in which they are made, that are computed again; none: all.
 using Again = std::optional<std::set<int64_t>>;
-// What a choice is planned to take, and what each call that it computes again keeps elsewhere.
+// The planned memory of a choice, and what each recomputed call would keep if it were not.
 struct Planned {
     int64_t bytes = 0;
     std::map<int64_t, int64_t> kept;

@@ -25,7 +25,7 @@ namespace {
 
 using ir::DType;
 
-// How a position comes of a share: by n q + alpha + q (1 - alpha - beta) - 1, or by rules.
+// How a method turns a quantile into a position: n q + alpha + q (1 - alpha - beta) - 1, or rules.
 enum class Rule { line, linear, averaged, midpoint, lower, higher, nearest, inverted, closest };
 
 struct Method {

@@ -1,5 +1,5 @@
-// What of a graph may turn out to be an error for the values that it is computed from: what both
-// sides of a choice compute must not.
+// Finds the part of a graph that may raise an error for some values. If both sides of a choice are
+// computed, neither may hold such a part.
 //
 //   const auto part = fallible_part({otherwise}, {seen}, {});
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace composit::transforms {
 
-// What lies between operands whose indices are known to be within bounds, and results.
+// The part of a graph between `operands` and `results`, whose indices are known to be in bounds.
 struct WithinBounds {
     std::vector<ir::Tensor> results, operands;
 };
 
-// The first node behind the border that can fail for its operands' values, others than constants:
-// a function of other languages, or one that looks up elements, by others than counters of loops
-// around it, and lies within no such bounds. null where there is none.
+// The first node behind the border that can fail for values of its operands that are not constant:
+// a foreign function, or a lookup of elements that is in none of `within` and whose indices are not
+// the counters of loops around it. null if there is none.
 [[nodiscard]] Ref<ir::Node> fallible_part(const std::vector<ir::Tensor>& results,
                                           const std::vector<ir::Tensor>& border,
                                           const std::vector<WithinBounds>& within);

@@ -1,4 +1,4 @@
-// What blocks change and what is read behind them: which values regions of `scf` take and give.
+// Which values regions of `scf` take and yield: those that blocks change and later code reads.
 #pragma once
 
 #include "composit/ir/procedure/procedure.h"
@@ -9,8 +9,8 @@
 
 namespace composit::mlir {
 
-// What has another value after some statements: a variable; where an array's memory is; how many
-// elements one has that grows. Numbers of each kind follow one another, in this order.
+// What statements can change: a variable, where an array's memory is, and how many elements a
+// growing array has. Each is a number: first the variables, then a pair for each array.
 class Places {
   public:
     explicit Places(const ir::procedure::Procedure& procedure) : procedure_(procedure) {}

@@ -1,4 +1,4 @@
-// What of a loop's iterations has to run before what, where statements are to run apart.
+// The order in which the statements of a loop must run if the loop is split into several loops.
 #pragma once
 
 #include "composit/ir/procedure/procedure.h"
