@@ -34,11 +34,6 @@ namespace {
 
 using Strides = std::vector<int64_t>;
 
-Strides part(const Strides& strides, size_t first, size_t count) {
-    const auto begin = strides.begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-}
-
 // Loops of some iterations each, and what they move, without those of one iteration.
 void drop_single(Extents& extents, const std::vector<std::pair<Strides*, size_t>>& moved) {
     for (size_t d = extents.size(); d-- > 0;) {
