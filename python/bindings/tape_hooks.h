@@ -18,8 +18,8 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient);
 
 // The gradient, of whatever shape and dtype, as one of x: the sum where x's shape broadcasts to
 // its. RuntimeError: another shape, of what `record` returned for its argument of that number.
-Tensor fitting_gradient(const std::string& record, size_t argument, const Tensor& gradient,
-                        const Tensor& x);
+ir::Tensor fitting_gradient(const std::string& record, size_t argument, const ir::Tensor& gradient,
+                            const ir::Tensor& x);
 
 // Whether a record is that of a call of a Function.
 bool is_function_record(nb::handle record);

@@ -32,7 +32,7 @@ struct Taking {
     // What depends on no input where strict is True, and what its derivative is called.
     std::string subject = "The output";
     const char* derivative = "jacobian";  // null: it may be constant
-    std::optional<size_t> output;         // whose row it is: PyTorch calls it an input
+    std::optional<size_t> output = {};    // whose row it is: PyTorch calls it an input
 };
 
 constexpr const char* not_allowed = ". This is not allowed in strict mode";

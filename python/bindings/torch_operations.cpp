@@ -6,7 +6,7 @@
 #include "composit/eager/recording.h"
 #include "composit/eager/writing.h"
 #include "composit/ir/body.h"
-#include "composit/ir/scalar_types.h"
+#include "composit/ir/dtype_traits.h"
 #include "composit/nn/differentiation.h"
 #include "content.h"
 #include "conversion_arguments.h"

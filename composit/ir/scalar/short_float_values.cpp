@@ -9,7 +9,7 @@
 namespace composit::ir::scalar {
 namespace {
 
-constexpr uint64_t sign_bit = 0x80000000, all_but_sign = 0x7fffffff;
+constexpr uint64_t sign_of_float32 = 0x80000000, all_but_sign = 0x7fffffff;
 
 Expr word(uint64_t bits) { return Expr::constant_bits(DType::uint32, {bits, 0}); }
 Expr word_of(const Expr& x) { return Expr::bitcast(x, DType::uint32); }
@@ -91,7 +91,7 @@ Expr bits_of_short(const Expr& x, DType dtype) {
     if (has_exponents_of_single(format))
         return Expr::cast(
             select(equal(x, x), bits >> dropped_bits(format), word(format.nan_bits())), whole);
-    const Expr sign = (bits & word(sign_bit)) >> bits_above(format);
+    const Expr sign = (bits & word(sign_of_float32)) >> bits_above(format);
     const Expr size = float_of(bits & word(all_but_sign));
     const auto lowered = static_cast<uint64_t>(lowered_exponent(format));
     const Expr regular = (word_of(size) - word(lowered << single_mantissa)) >> dropped_bits(format);
