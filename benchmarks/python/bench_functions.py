@@ -53,7 +53,8 @@ def operands(dtype: str, size: int) -> Operands:
     small = rng.standard_normal((size // 16, 4, 4)) + 4 * np.eye(4)
     return Operands(
         x, numbers(size), x.reshape(-1, 100), x[: size // 3 * 3].reshape(-1, 3),
-        (10 * small).astype(dtype), numbers(side, side), numbers(512, 512), rng.integers(0, size, size), rng.random(size) < 0.5, np.sort(numbers(50)),
+        (10 * small).astype(dtype), numbers(side, side), numbers(512, 512),
+        rng.integers(0, size, size), rng.random(size) < 0.5, np.sort(numbers(50)),
     )  # fmt: skip
 
 
@@ -302,7 +303,7 @@ def cases():
 
 if __name__ == "__main__":
     notes = (
-        "The time of `evaluate` of one function of arrays of 100, 1000 and a million elements, with "
-        "making its graph, divided by NumPy's time: the largest of some dtypes. Smaller is better."
+        "The time of `evaluate` of one function of arrays of 100, 1000 and a million elements, "
+        "with making its graph, divided by NumPy's time: the largest of some dtypes. Smaller is better."
     )
     main("NumPy's functions", notes, cases)

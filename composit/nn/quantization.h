@@ -1,6 +1,6 @@
 // Weights in few bits: float32 constants that products read are stored in eight or four bits with
-// scales, or as floats of 16 or eight bits, and are float32 again where a product reads them. Arithmetic
-// stays float32, so all ways of running have the same bits.
+// scales, or as floats of 16 or eight bits, and are float32 again where a product reads them.
+// Arithmetic stays float32, so all ways of running have the same bits.
 //
 //   nn::Quantizer quantizer({.bits = 4, .group = 32});
 //   std::vector<Tensor> small = quantizer({model(x)});
