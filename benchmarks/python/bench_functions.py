@@ -304,6 +304,7 @@ def cases():
 if __name__ == "__main__":
     notes = (
         "The time of `evaluate` of one function of arrays of 100, 1000 and a million elements, "
-        "with making its graph, divided by NumPy's time: the largest of some dtypes. Smaller is better."
+        "with making its graph, divided by NumPy's time: the largest of some dtypes. Smaller is "
+        "better."
     )
     main("NumPy's functions", notes, cases)

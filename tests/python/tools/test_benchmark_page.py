@@ -21,10 +21,11 @@ def test_rows_below_their_must_are_bold():
 
 def test_a_page_names_what_failed():
     group = {
-        "title": "Sums", "notes": "Of things.", "machine": {"CPU": "one"}, "failures": ["sum"],
+        "title": "Sums", "notes": "Of things.", "failures": ["sum"],
         "limits": [{"threads": 1, "flops": 5e10, "bandwidth": 1e10}], "rows": [row(3.0, 2.0)],
     }  # fmt: skip
-    text = page([group])
+    text = page({"CPU": "one"}, [group], [])
+    assert "Measured on CPU one." in text
     assert "## Sums" in text and "**Failed: sum.**" in text and "50 GFLOP/s, 10.0 GB/s" in text
 
 

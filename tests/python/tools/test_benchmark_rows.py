@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ABOUT = {"CPU": "AMD EPYC, 2 logical cores (avx2, fma)", "composit": "abc, Release"}
 
 
