@@ -13,8 +13,11 @@ from plain_exports import STANDARD, TYPES, WARNINGS, leaves
 
 import composit
 
-# float16 and bfloat16 are the integers of their bits.
-KINDS = {**TYPES, "float16": "uint16_t", "bfloat16": "uint16_t"}
+# Floats narrower than float32 are the integers of their bits.
+SHORT_FLOATS = {
+    name: f"uint{8 * composit.dtype(name).itemsize}_t" for name in composit._core.short_floats
+}
+KINDS = {**TYPES, **SHORT_FLOATS}
 MAIN = """#include "batch.HEADER"
 
 #include <stdio.h>

@@ -94,8 +94,8 @@ class Compiled {
     // ValueError/TypeError when count, shape or dtype do not fit, naming the argument. Results of a
     // program that runs on a device lie there; arguments that do not are copied there.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
-    // Donated arguments whose memory nobody else owns hold results afterwards, where those are
-    // updates of them; others are copied.
+    // A result that updates a donated argument is written into its memory, if the caller is the
+    // only owner; otherwise the argument is copied.
     std::vector<Array> operator()(std::vector<Array>&& arguments) const;
     // The same for host memory that is known to fit: row-major, of the inputs' dtypes and shapes.
     // `given`: for some donated arguments that memory, to be written over; a result that lies there

@@ -50,9 +50,9 @@ Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims = fal
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 
 // ----- after.cpp
-// The values as they are, not used before all of them, and all that is waited for, are in memory:
-// an order of computation. Their operations are never joined with those of the values themselves,
-// so what is computed of them is computed again. Gradients pass through the values alone.
+// A barrier: the users of the result run only after all of `values` and `waited_for` are in memory.
+// An operation behind the barrier is never joined with an equal one before it: it is computed
+// again. Gradients pass through `values` alone.
 std::vector<Tensor> after(const std::vector<Tensor>& values, const std::vector<Tensor>& waited_for);
 
 // ----- transfer.cpp

@@ -39,6 +39,8 @@ using eager::FunctionAtOnce;
 // Calls of equal arguments before one is compiled for them, which takes as long as a hundred calls.
 uint32_t calls_before = 16;
 constexpr size_t most_functions = 64;  // of one function
+// What holds a part that is written is copied: of more elements, writing into its memory is faster.
+constexpr int64_t most_elements_written = 512;
 
 // A call's arguments as words, which are equal for calls that one function answers; and its
 // operands, the known arrays and scalars among them.
@@ -149,8 +151,13 @@ class Arguments {
         return std::all_of(items, items + count, [&](PyObject* item) { return add(item); });
     }
 
+    // Bounds that are written by value: a tensor's place would be that of the traced call.
     bool add_slice(const PySliceObject* slice) {
-        return word(Tag::slice) && add(slice->start) && add(slice->stop) && add(slice->step);
+        const auto add_bound = [&](PyObject* bound) {
+            return (bound == Py_None || PyLong_CheckExact(bound)) && add(bound);
+        };
+        return word(Tag::slice) && add_bound(slice->start) && add_bound(slice->stop) &&
+               add_bound(slice->step);
     }
 
     static bool is_of_numpy(PyObject* type) {
@@ -317,6 +324,9 @@ std::optional<Answer> answer(KnownCalls& calls, const Traced& traced, PyObject* 
     const uint64_t hash = arguments.hash();
     auto place = known.find(hash);
     if (place == known.end()) {
+        // What was called often stays.
+        if (known.size() == most_functions)
+            std::erase_if(known, [](const auto& each) { return !each.second.found; });
         if (known.size() == most_functions) known.clear();
         place = known.emplace(hash, Entry{{words.begin(), words.end()}, 0, false, nullptr}).first;
     }
@@ -412,6 +422,12 @@ bool assigned_at_once(nb::handle self, nb::handle key, nb::handle value) {
     static auto* const calls = new KnownCalls;
     const auto& target = content_of<LazyTensor>(self);
     if (target.is_read_only || target.known_number() || !target.cell()->is_plain()) return false;
+    const ir::TensorType& type = target.type();
+    if (ir::element_count(type.shape) > most_elements_written) return false;
+    // A fraction that is no integer of the dtype is an error, which its value tells.
+    if (ir::is_integer(type.dtype) && !PyLong_Check(value.ptr()) &&
+        !(is_tensor(value) && ir::is_integer(content_of<LazyTensor>(value).type().dtype)))
+        return false;
     // x[key] += y wrote into a view of x, which is what x[key] is given then.
     if (is_tensor(value) && !is_scalar(value) &&
         content_of<LazyTensor>(value).cell()->memory() == target.cell()->memory())

@@ -9,7 +9,7 @@ namespace composit::python {
 // to be made.
 nanobind::object item_at_once(nanobind::handle self, nanobind::handle key);
 
-// self[key] = value, where arrays among them are known and few elements are written. False: nothing
+// self[key] = value, where arrays among them are known and self has few elements. False: nothing
 // was done, and it is to be done with nodes.
 bool assigned_at_once(nanobind::handle self, nanobind::handle key, nanobind::handle value);
 

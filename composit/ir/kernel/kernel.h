@@ -266,9 +266,9 @@ struct Buffer {
     // writes, memory that belongs to the constant
     int64_t arena_offset = -1;
     ConstantArray value;  // constants: their data
-    // Of an output that is an update of a donated input: that input's buffer, whose contents it has
-    // when the run starts, as it lies in the same memory or they were copied. No kernel names the
-    // input. -1: of all others.
+    // The buffer of the donated input that this output overwrites, or -1. The output holds that
+    // input's contents when the run starts: both lie in the same memory, or the contents were
+    // copied. No kernel names the input.
     int starts_as = -1;
 
     // A constant is not when its packed copy took its place.

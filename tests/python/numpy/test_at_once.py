@@ -347,6 +347,37 @@ def test_stores_are_those_of_numpy(name, dtype):
         _core.set_calls_before_at_once(kept)
 
 
+def test_bounds_that_are_numbers_of_an_array():
+    places = cnp.asarray(np.arange(0, 200, 5))
+    x, expected = cnp.asarray(np.zeros(200)), np.zeros(200)
+    for i, place in enumerate(places):
+        x[place : place + 3] = 1
+        expected[5 * i : 5 * i + 3] = 1
+    np.testing.assert_array_equal(x, expected)
+    found = [cnp.asarray(np.arange(9.0))[place : place + 2].sum() for place in cnp.arange(7)] * 9
+    np.testing.assert_array_equal(cnp.asarray(found), list(range(1, 14, 2)) * 9)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+def test_fractions_that_do_not_fit_integers(dtype):
+    numbers = cnp.asarray(np.array([1.0, 1e20]))
+    for _ in range(OFTEN):
+        x = cnp.asarray(np.zeros(10, dtype))
+        x[2:4] = numbers[0]
+    with pytest.raises(OverflowError):
+        x[2:4] = numbers[1]
+    np.testing.assert_array_equal(x, [0, 0, 1, 1, 0, 0, 0, 0, 0, 0])
+
+
+def test_more_keys_than_are_known():
+    x, expected = known(), np.linspace(-1.0, 1.0, 100)
+    for i in range(2000):
+        for each in (x, expected):
+            each[2:7] = 3
+            each[i % 90 : i % 90 + 10] = i
+    np.testing.assert_array_equal(x, expected)
+
+
 def test_what_is_added_to_a_part_is_written_once():
     for _ in range(OFTEN):
         x = known()

@@ -30,9 +30,10 @@ EXPECTED = ["LazyTensor"] * 5 + ["tuple"]
 
 
 def names_in(file):
-    """The classes and functions that a stub defines at its top."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    """The classes, functions and constants that a stub defines at its top."""
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    made = {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    return made | {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
 
 
 @pytest.mark.parametrize(
