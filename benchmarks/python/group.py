@@ -79,11 +79,15 @@ def main(title: str, notes: str, cases: Cases) -> None:
     if sys.argv[1:2] == ["--child"]:
         child(program.stem, title, notes, cases, int(sys.argv[2]), sys.argv[3])
     else:
-        failed = False
-        for found in run(program, "".join(sys.argv[1:2])):
+        word = "".join(sys.argv[1:2])
+        failed, is_missed = False, bool(word)
+        for found in run(program, word):
             print(printed(found), end="", flush=True)
             failed |= "failed" in found
-        sys.exit(failed)
+            is_missed = False
+        if is_missed:
+            print(f"No row has {word!r} in its name or its group's; nothing was measured.")
+        sys.exit(failed or is_missed)
 
 
 def child(name: str, title: str, notes: str, cases: Cases, threads: int, word: str) -> None:

@@ -97,11 +97,13 @@ def table_line(row: dict) -> str:
 
 
 def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str:
-    """The text of docs/performance.md. A group holds title, notes, limits, rows and failures."""
+    """The text of docs/performance.md. A group holds title, notes, limits and rows."""
     about = "; ".join(f"{key} {value}" for key, value in machine.items())
     parts = [INTRODUCTION, f"\n{fill(f'Measured on {about}.', 100)}\n"]
     if fallen:
-        parts.append("\n**Fallen by more than 10 % on this machine:**\n\n")
+        parts.append(
+            "\n**Fallen by more than 10 % behind the best of ten commits on this machine:**\n\n"
+        )
         parts += [f"- {fall}\n" for fall in fallen]
     for group in groups:
         limits = "; ".join(
@@ -115,6 +117,5 @@ def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str
                  "| case | threads | composit | peers | ratio | must | aim | of limit |",
                  "|---|---:|---:|---|---:|---:|---:|---:|"]  # fmt: skip
         lines += [table_line(row) for row in group["rows"]]
-        lines += [f"\n**Failed: {failed}.**" for failed in group["failures"]]
         parts.append("\n".join(lines) + "\n")
     return "".join(parts)

@@ -1,9 +1,11 @@
 """`run.py` measures the rows of selection.py, `run.py --all` all of them, and goes on where a run
 of the same tree was interrupted or failed; `run.py WORD` measures rows with WORD in their names.
 
-A complete run enters its rows into benchmarks/history, names the rows that fell behind an earlier
-commit on the same machine, and writes the page: `--all` docs/performance.md with its pictures, else
-build/bench/performance.md. Rows of a WORD go to build/bench/part/GROUP.json.
+A run in which nothing failed enters its rows into benchmarks/history, names the rows that fell
+behind earlier commits on the same machine, and writes the page: `--all` docs/performance.md with
+its pictures, else build/bench/performance.md. Another one names what failed, and writes nothing but
+its rows, from which the next run of its kind goes on. Those of a WORD go to
+build/bench/part/GROUP.json.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ def group_of(program: Path) -> str:
 
 
 def measure_part(word: str) -> bool:
-    """Whether all of it could be measured."""
-    about, is_whole = machine(), True
+    """Whether there was a row to measure, and all could be."""
+    about, is_whole, is_found = machine(), True, False
     folder = FOLDER / "part"
     folder.mkdir(parents=True, exist_ok=True)
     for program in PROGRAMS:
@@ -37,12 +39,15 @@ def measure_part(word: str) -> bool:
         rows.file.unlink(missing_ok=True)
         rows.found.clear()
         is_whole &= not measure_group(program, word, rows, is_short=False)
+        is_found |= bool(rows.found)
         for name, group in rows.groups().items():
             (folder / f"{name}.json").write_text(
                 json.dumps({"machine": about, **group}, indent=1) + "\n"
             )
         rows.file.unlink(missing_ok=True)
-    return is_whole
+    if is_whole and not is_found:
+        print(f"No row has {word!r} in its name or its group's; nothing was measured.")
+    return is_whole and is_found
 
 
 def measure_group(program: Path, word: str, rows: Rows, is_short: bool) -> list[str]:
@@ -58,17 +63,20 @@ def measure_group(program: Path, word: str, rows: Rows, is_short: bool) -> list[
 
 
 def measure_all(is_short: bool) -> bool:
+    """Whether nothing failed."""
     about = machine()
-    rows = Rows.of_this_tree(about)
+    rows = Rows.of_this_tree(about, is_short)
     if rows.found:
         print(f"{len(rows.keys())} rows of this tree were measured before.")
-    failures = {
-        group_of(program): measure_group(program, "", rows, is_short) for program in PROGRAMS
-    }
+    failures = [
+        failed for program in PROGRAMS for failed in measure_group(program, "", rows, is_short)
+    ]
+    if failures:
+        print(f"\n!!! {len(failures)} FAILED; the same run again measures these only:")
+        for failed in failures:
+            print(f"!!! {failed}")
+        return False
     groups = rows.groups()
-    for name, failed in failures.items():
-        if name in groups:
-            groups[name]["failures"] = failed
     now, before = this_commit(rows), history(about)
     write_history(about, rows)
     pictures = ROOT / "docs/images" if not is_short else FOLDER / "images"
@@ -81,8 +89,6 @@ def measure_all(is_short: bool) -> bool:
         print(f"\n!!! {len(fallen)} ROWS FELL BY MORE THAN 10 %:")
         for fall in fallen:
             print(f"!!! {fall}")
-    if any(failures.values()):
-        return False
     rows.file.unlink(missing_ok=True)  # the next run measures anew
     return True
 

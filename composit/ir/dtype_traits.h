@@ -20,8 +20,8 @@ enum class DTypeKind : uint8_t { boolean, signed_integer, unsigned_integer, floa
 // subnormal numbers.
 struct FloatFormat {
     int exponent_bits = 0, mantissa_bits = 0;
-    // The greatest exponent is that of infinity and NaN. Where there is no infinity it is one as
-    // others are, of which all ones are NaN; what is too large is NaN then.
+    // True: the greatest exponent holds infinity and NaN only. False: there is no infinity, the
+    // greatest exponent holds numbers, and only all ones are NaN, which too large numbers become.
     bool has_infinity = true;
 
     [[nodiscard]] constexpr int digits() const { return mantissa_bits + 1; }
@@ -50,7 +50,7 @@ struct FloatFormat {
     [[nodiscard]] double greatest() const;      // of the finite numbers
 };
 
-// Which classes PyTorch has for a dtype, beside tensors of any: it gives new dtypes none.
+// Which classes PyTorch names after a dtype. Dtypes that PyTorch added lately have none.
 enum class TorchClasses : uint8_t {
     none,
     storage,            // ComplexFloatStorage

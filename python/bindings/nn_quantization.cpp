@@ -34,7 +34,7 @@ void bind_nn_quantization(nb::module_& module) {
                int64_t least_elements, std::optional<ir::DType> dtype) {
                 if (bits && dtype)
                     fail<ValueError>("quantize: both bits=", *bits, " and dtype=", *dtype,
-                                     " are given. One of both is required.");
+                                     " are given. One of the two is required.");
                 nn::QuantizeOptions options{
                     .group = group.value_or(0), .least_elements = least_elements, .dtype = dtype};
                 if (bits) options.bits = *bits;

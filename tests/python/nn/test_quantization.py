@@ -292,7 +292,7 @@ REFUSED = [
     ),
     (
         lambda: nn.quantize(turned, dtype="float16", bits=8),
-        "quantize: both bits=8 and dtype=float16 are given. One of both is required.",
+        "quantize: both bits=8 and dtype=float16 are given. One of the two is required.",
     ),
     (
         lambda: nn.quantize(
