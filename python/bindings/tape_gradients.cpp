@@ -110,8 +110,20 @@ nb::object laid_as_tensor(nb::handle lazy, nb::handle like) {
                           eager::strides_of_copy(other.type().shape, other.cell()->strides())));
 }
 
+void call_post_hooks(nb::handle leaf) {
+    PyObject* const hooks = as_tensor(leaf)->post_hooks;
+    if (!is_there(hooks)) return;
+    for (nb::handle hook : nb::list(nb::object(nb::handle(hooks).attr("values")()))) hook(leaf);
+}
+
 // Adds a gradient to a leaf's grad, through its hooks.
-void accumulate(nb::handle leaf, nb::handle gradient, bool create_graph, nb::handle outputs) {
+void accumulate(nb::handle leaf, nb::handle gradient, bool comes, bool create_graph,
+                nb::handle outputs) {
+    if (!comes) {
+        through_hooks_of(leaf, nb::none());
+        call_post_hooks(leaf);
+        return;
+    }
     nb::object made = new_tensor();
     made.attr("_lazy") = gradient;
     enter_gradient(made);
@@ -133,14 +145,12 @@ void accumulate(nb::handle leaf, nb::handle gradient, bool create_graph, nb::han
         as_tensor(before)->is_tainted = 1;
         enter_gradient(before);
     }
-    if (!is_there(target->post_hooks)) return;
-    for (nb::handle hook : nb::list(nb::object(nb::handle(target->post_hooks).attr("values")())))
-        hook(leaf);
+    call_post_hooks(leaf);
 }
 
 // What grad() returns, of the gradients by the inputs. `reached` are leaves and records below the
 // outputs; the records of results follow `flows`, where there are such.
-nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle reached,
+nb::tuple gradients_given(nb::handle inputs, const FoundGradients& found, nb::handle reached,
                           nb::handle flows, bool allow_unused, bool with_zeros) {
     std::unordered_set<PyObject*> seen;
     for (nb::handle each : reached) seen.insert(each.ptr());
@@ -148,7 +158,9 @@ nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle re
     for (size_t i = 0; i < nb::len(inputs); ++i) {
         const nb::object input = inputs[i];
         const TensorObject* const tensor = as_tensor(input);
-        if (!seen.contains(tensor->is_leaf ? input.ptr() : tensor->record) && !with_zeros) {
+        const bool is_seen = seen.contains(tensor->is_leaf ? input.ptr() : tensor->record);
+        if (is_seen && !found.comes[i]) through_hooks_of(input, nb::none());
+        if ((!is_seen || !found.comes[i]) && !with_zeros) {
             user_check<RuntimeError>(
                 allow_unused,
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -157,13 +169,13 @@ nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle re
             continue;
         }
         nb::object made = new_tensor();
-        made.attr("_lazy") = nb::object(gradients[i]);
+        made.attr("_lazy") = nb::object(found.gradients[i]);
         enter(made);
         if (!flows.is_none())
             put(as_tensor(made)->record, record_over("GradBackward0", flows));
         else
             as_tensor(made)->is_tainted = 1;
-        results.append(through_hooks_of(input, made));
+        results.append(found.comes[i] ? through_hooks_of(input, made) : made);
     }
     return nb::tuple(results);
 }
@@ -385,10 +397,13 @@ void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_gra
     }
     const eager::Reaching* const which = reached ? &*reached : nullptr;
     check_saved(below.records, which);
-    const nb::list found = gradients(held_by_all(flows.outputs), flows.incoming, leaves,
-                                     below.records, create_graph, which);
-    for (size_t i = 0; i < nb::len(leaves); ++i)
-        accumulate(nb::object(leaves[i]), nb::object(found[i]), create_graph, flows.outputs);
+    const FoundGradients found = gradients(held_by_all(flows.outputs), flows.incoming, leaves,
+                                           of_outputs, below.records, create_graph, which);
+    for (size_t i = 0; i < nb::len(leaves); ++i) {
+        if (!found.comes[i]) learning.reset();  // not every leaf gets a gradient
+        accumulate(nb::object(leaves[i]), nb::object(found.gradients[i]), found.comes[i],
+                   create_graph, flows.outputs);
+    }
     if (!keeps_graph(retain_graph, create_graph)) free_records(below.records);
     if (learning) learning->end();
 }
@@ -408,8 +423,9 @@ nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows,
     const BelowRecords below = below_records(of_outputs);
     const eager::Reaching reached = reaching(ends);
     check_saved(below.records, &reached);
-    const nb::list found = gradients(held_by_all(into.outputs), into.incoming, ends, below.records,
-                                     options.create_graph, &reached);
+    const FoundGradients found =
+        gradients(held_by_all(into.outputs), into.incoming, ends, of_outputs, below.records,
+                  options.create_graph, &reached);
     nb::object recorded = nb::none();
     if (options.create_graph && eager::is_recording()) {
         nb::list operands;
