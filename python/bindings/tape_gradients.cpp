@@ -8,6 +8,7 @@
 #include "composit/eager/strides.h"
 #include "composit/ir/array.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/manipulation.h"
 #include "content.h"
 #include "flags.h"
 #include "following.h"
@@ -41,8 +42,19 @@ nb::list listed_tensors(nb::handle value) {
     return made;
 }
 
-// What flows into an output: what is given, or ones into a scalar.
-nb::object flow_into(nb::handle output, nb::handle gradient) {
+// Real into complex, or complex into real, would not be a gradient of that output.
+void check_complex_alike(nb::handle output, nb::handle gradient, size_t number) {
+    const bool is_complex = ir::is_complex(type_seen(output).dtype);
+    user_check<RuntimeError>(
+        is_complex == ir::is_complex(type_seen(gradient).dtype),
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        "Mismatch in dtype: grad_output[",
+        number, "] has a dtype of ", Said{nb::object(gradient.attr("dtype"))}, " and output[",
+        number, "] has a dtype of ", Said{nb::object(output.attr("dtype"))}, ".");
+}
+
+// What flows into an output of that number: what is given, or ones into a scalar.
+nb::object flow_into(nb::handle output, nb::handle gradient, size_t number) {
     if (gradient.is_none()) {
         const ir::TensorType type = type_seen(output);
         user_check<RuntimeError>(ir::element_count(type.shape) == 1,
@@ -50,10 +62,10 @@ nb::object flow_into(nb::handle output, nb::handle gradient) {
         return wrap_array(numpy::ones(type.shape, type.dtype));
     }
     user_check<RuntimeError>(type_seen(gradient).shape == type_seen(output).shape,
-                             "Mismatch in shape: grad_output[0] has a shape of ",
-                             Said{nb::object(gradient.attr("shape"))},
-                             " and output[0] has a shape of ",
-                             Said{nb::object(output.attr("shape"))}, ".");
+                             "Mismatch in shape: grad_output[", number, "] has a shape of ",
+                             Said{nb::object(gradient.attr("shape"))}, " and output[", number,
+                             "] has a shape of ", Said{nb::object(output.attr("shape"))}, ".");
+    check_complex_alike(output, gradient, number);
     const nb::object here = output.attr("device"), there = gradient.attr("device");
     user_check<RuntimeError>(type_seen(gradient).shape.empty() || here.equal(there),
                              "backward: grad_output[0] lies on ", nb::str(there).c_str(),
@@ -83,8 +95,10 @@ Flows flows_into(nb::handle tensors, nb::handle gradients) {
                                  " of tensors does not require grad and does not have a grad_fn");
     std::vector<Tensor> incoming;
     for (size_t i = 0; i < nb::len(outputs); ++i) {
-        const nb::object flow = flow_into(outputs[i], given[i]);
-        incoming.push_back(content_of<LazyTensor>(flow).tensor());
+        const nb::object flow = flow_into(outputs[i], given[i], i);
+        const Tensor found = content_of<LazyTensor>(flow).tensor();
+        const ir::DType wanted = type_seen(outputs[i]).dtype;
+        incoming.push_back(found.dtype() == wanted ? found : numpy::astype(found, wanted));
     }
     return {outputs, given, std::move(incoming)};
 }
