@@ -86,19 +86,8 @@ nb::list backward_of(nb::handle call, nb::list gradients, bool is_recording) {
         const eager::RecordingScope scope(is_recording);
         result = function.attr(is_vjp ? "vjp" : "backward")(context, *gradients);
     }
-    nb::list found;
-    if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr()))
-        found = nb::list(result);
-    else
-        found.append(result);
-    const size_t count = nb::len(nb::object(call.attr("inputs")));
-    bool fits = found.size() >= count;
-    for (size_t i = count; i < found.size(); ++i) fits = fits && found[i].is_none();
-    user_check<RuntimeError>(fits, "function ", Said{call.attr("name")()},
-                             " returned an incorrect number of gradients (expected ", count,
-                             ", got ", found.size(), ")");
-    while (found.size() > count) nb::del(found[found.size() - 1]);
-    return found;
+    return returned_gradients(nb::str(nb::object(call.attr("name")())).c_str(), result,
+                              nb::len(nb::object(call.attr("inputs"))));
 }
 
 // The nodes from which a Function's gradients flow on, with the gradients.
@@ -159,7 +148,8 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient) {
         if (changed.is_none()) continue;
         user_check<RuntimeError>(!gradient.is_none(),
                                  "can't replace a None gradient with a non-None value");
-        torch_tensor(changed);
+        user_check<TypeError>(is_tensor_of_torch(changed), "expected Variable, but hook returned '",
+                              Py_TYPE(changed.ptr())->tp_name, "'");
         const auto name = nb::getattr(hook, "__name__", nb::object(nb::repr(hook)));
         const nb::object was = gradient.attr("dtype"), got = changed.attr("dtype");
         if (!was.equal(got))
@@ -187,6 +177,25 @@ Tensor fitting_gradient(const std::string& record, size_t argument, const Tensor
                              "] but expected shape compatible with [", join(wanted), "]");
     const Tensor sum = shape == wanted ? gradient : aten::sum_to_size(gradient, wanted);
     return sum.dtype() == x.dtype() ? sum : numpy::astype(sum, x.dtype());
+}
+
+nb::list returned_gradients(const std::string& record, nb::handle result, size_t count) {
+    nb::list found;
+    if (PyTuple_Check(result.ptr()))
+        found = nb::list(nb::borrow(result));
+    else
+        found.append(result);
+    bool fits = found.size() >= count;
+    for (size_t i = count; i < found.size(); ++i) fits = fits && found[i].is_none();
+    user_check<RuntimeError>(fits, "function ", record,
+                             " returned an incorrect number of gradients (expected ", count,
+                             ", got ", found.size(), ")");
+    while (found.size() > count) nb::del(found[found.size() - 1]);
+    for (nb::handle gradient : found)
+        user_check<RuntimeError>(gradient.is_none() || is_tensor_of_torch(gradient),
+                                 "expected Variable or None (got ",
+                                 Py_TYPE(gradient.ptr())->tp_name, ")");
+    return found;
 }
 
 bool is_function_record(nb::handle record) { return record.type().is(provided("function_record")); }

@@ -23,6 +23,10 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient);
 ir::Tensor fitting_gradient(const std::string& record, size_t argument, const ir::Tensor& gradient,
                             const ir::Tensor& x);
 
+// What the backward of the Function of that record returned, for each of `count` arguments a Tensor
+// or None. RuntimeError for another count or another value.
+nb::list returned_gradients(const std::string& record, nb::handle result, size_t count);
+
 // Whether a record is that of a call of a Function.
 bool is_function_record(nb::handle record);
 
