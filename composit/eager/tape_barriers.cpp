@@ -123,6 +123,37 @@ std::vector<Ref<Record>> gradient_order(const std::vector<Ref<Record>>& records)
     return order;
 }
 
+Arrivals::Arrivals(const std::vector<Ref<TapeNode>>& starts,
+                   const std::vector<Ref<Record>>& records)
+    : order_(gradient_order(records)) {
+    for (const Ref<TapeNode>& start : starts) {
+        met_.insert(start.get());
+        come_to_.insert(start.get());
+    }
+}
+
+void Arrivals::give(const Record& record, std::vector<bool> given) {
+    given_[&record] = std::move(given);
+}
+
+bool Arrivals::operator()(const TapeNode& node) {
+    while (next_ < order_.size() && order_[next_].get() != &node) pass(*order_[next_++]);
+    return come_to_.contains(&node) || !met_.contains(&node);
+}
+
+void Arrivals::pass(const Record& record) {
+    const auto written = given_.find(&record);
+    const bool comes = come_to_.contains(&record);
+    for (size_t i = 0; i < record.operands().size(); ++i) {
+        const TapeNode* const operand = record.operands()[i].get();
+        if (!operand) continue;
+        met_.insert(operand);
+        const bool goes_on =
+            written == given_.end() ? comes : i < written->second.size() && written->second[i];
+        if (goes_on) come_to_.insert(operand);
+    }
+}
+
 Tensors gradients_through(const FlowRule& rule, const Tensors& outputs, const Tensors& flows,
                           const Tensors& inputs, const std::vector<Barrier>& barriers) {
     const CutGraph graph(rule, inputs, barriers);

@@ -5,7 +5,10 @@
 
 #include "composit/eager/tape.h"
 
+#include <cstddef>
 #include <functional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,30 @@ struct Barrier {
 // Records, each before those that its gradient goes on to; of two that are apart, the one that was
 // made later comes first. Those below the given ones are among them.
 [[nodiscard]] std::vector<Ref<Record>> gradient_order(const std::vector<Ref<Record>>& records);
+
+// To which nodes of the tape a gradient comes. A derivative that somebody wrote may give an operand
+// none. That is not a gradient of zeros: a leaf to which none comes keeps the grad that it had.
+class Arrivals {
+  public:
+    // `starts`: the records and leaves of the outputs; `records`: all records below these.
+    Arrivals(const std::vector<Ref<TapeNode>>& starts, const std::vector<Ref<Record>>& records);
+
+    // What a written derivative gave: for each operand of its record whether that is a gradient;
+    // for operands that were added since then, it is none.
+    void give(const Record& record, std::vector<bool> given);
+    // Whether a gradient comes to a record or leaf; true where it is not below the outputs. All
+    // records with a written derivative that are before it in gradient_order(records) have given.
+    [[nodiscard]] bool operator()(const TapeNode& node);
+
+  private:
+    void pass(const Record& record);
+
+    std::vector<Ref<Record>> order_;
+    size_t next_ = 0;                          // in the order: the records before it were passed
+    std::unordered_set<const TapeNode*> met_;  // below the outputs, as far as records were passed
+    std::unordered_set<const TapeNode*> come_to_;
+    std::unordered_map<const Record*, std::vector<bool>> given_;
+};
 
 // The gradients of `inputs` by `rule`, through barriers in the order of gradients.
 [[nodiscard]] std::vector<Tensor> gradients_through(const FlowRule& rule,

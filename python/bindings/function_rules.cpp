@@ -146,21 +146,17 @@ class FunctionRules final : public Rules, public std::enable_shared_from_this<Fu
         const nb::object base = provided("autograd_function");
         const bool is_vjp = nb::object(function_.attr("backward")).is(base.attr("backward")) &&
                             !nb::object(function_.attr("vjp")).is(base.attr("vjp"));
-        const nb::list found =
-            as_parts(function_.attr(is_vjp ? "vjp" : "backward")(context, *given));
-        const size_t count = nb::len(args_);
-        bool fits = nb::len(found) >= count;
-        for (size_t i = count; i < nb::len(found); ++i) fits = fits && found[i].is_none();
-        user_check<RuntimeError>(fits, "function ", name_of_function(function_),
-                                 "Backward returned an incorrect number of gradients (expected ",
-                                 count, ", got ", nb::len(found), ")");
+        const std::string name = name_of_function(function_) + "Backward";
+        const nb::object returned_by_it =
+            function_.attr(is_vjp ? "vjp" : "backward")(context, *given);
+        const nb::list found = returned_gradients(name, returned_by_it, nb::len(args_));
         Tensors made;
         for (size_t i = 0; i < inputs.size(); ++i) {
             const nb::object gradient = found[places_[i]];
             const bool is_none = gradient.is_none() || !ir::is_inexact(inputs[i].dtype());
-            made.push_back(is_none ? Tensor()
-                                   : fitting_gradient(name_of_function(function_) + "Backward",
-                                                      places_[i], held_by(gradient), inputs[i]));
+            made.push_back(is_none
+                               ? Tensor()
+                               : fitting_gradient(name, places_[i], held_by(gradient), inputs[i]));
         }
         return made;
     }

@@ -18,6 +18,7 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -102,9 +103,9 @@ struct Quiet {
 
 }  // namespace
 
-nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& flows,
-                   nb::handle inputs, const nb::list& records, bool is_recording,
-                   const eager::Reaching* reaching) {
+FoundGradients gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& flows,
+                         nb::handle inputs, nb::handle starts, const nb::list& records,
+                         bool is_recording, const eager::Reaching* reaching) {
     const bool checks = nb::cast<bool>(provided("gradients_are_checked")());
     std::vector<eager::GradientInput> ends;
     for (nb::handle input : inputs) {
@@ -116,15 +117,18 @@ nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>
     }
     std::vector<Tensor> more;
     bool has_barriers = false;
+    std::shared_ptr<eager::Arrivals> arrivals;  // null: gradients come to all
     for (nb::handle record : records) {
         has_barriers = has_barriers || !nb::object(record.attr("hook_points")).is_none();
         if (!is_function_record(record)) continue;
         has_barriers = true;
+        if (!arrivals)
+            arrivals = std::make_shared<eager::Arrivals>(tape_nodes(starts), records_in(records));
         for (nb::handle node : record.attr("nodes"))
             if (!node.is_none()) more.push_back(content_of<LazyTensor>(node).tensor());
     }
     std::vector<eager::Barrier> barriers;
-    if (has_barriers) barriers = barriers_between(records, is_recording, reaching);
+    if (has_barriers) barriers = barriers_between(records, is_recording, reaching, arrivals);
     const eager::FlowRule of_graphs = [checks](const auto& starts, const auto& into,
                                                const auto& wanted) {
         const Quiet scope;
@@ -138,11 +142,14 @@ nb::list gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>
     };
     std::optional<Quiet> scope;
     if (!has_barriers && !checks) scope.emplace();
-    nb::list made;
+    FoundGradients made;
     const std::vector<Tensor> found =
         eager::gradients(whole, outputs, ends, records_in(records), more, !barriers.empty());
-    for (size_t i = 0; i < found.size(); ++i)
-        made.append(wrap_copy(execute::beside(found[i], ends[i].now)));
+    for (size_t i = 0; i < found.size(); ++i) {
+        made.gradients.append(wrap_copy(execute::beside(found[i], ends[i].now)));
+        const Ref<TapeNode> node = tape_node(record_of(nb::object(inputs[i])));
+        made.comes.push_back(!arrivals || !node || (*arrivals)(*node));
+    }
     return made;
 }
 

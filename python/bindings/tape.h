@@ -87,10 +87,15 @@ void check_saved(const nb::list& records, const eager::Reaching* reaching);
 // The gradients of tensors for what flows into outputs, of leaves as they were when operations read
 // them, made of the values that are where the records' operations saved some, through Functions and
 // hooks. Where anomalies are looked for, RuntimeError for the first operation whose gradient is
-// NaN.
-nb::list gradients(const std::vector<ir::Tensor>& outputs, const std::vector<ir::Tensor>& flows,
-                   nb::handle inputs, const nb::list& records, bool is_recording,
-                   const eager::Reaching* reaching);
+// NaN. `starts` are the records and leaves of the outputs, `records` all below these.
+struct FoundGradients {
+    nb::list gradients;
+    std::vector<bool> comes;  // false: the gradient is None, which stands there as zeros
+};
+FoundGradients gradients(const std::vector<ir::Tensor>& outputs,
+                         const std::vector<ir::Tensor>& flows, nb::handle inputs, nb::handle starts,
+                         const nb::list& records, bool is_recording,
+                         const eager::Reaching* reaching);
 
 // PyTorch's torch.autograd.grad, without checks of what is not built (tape_gradients.cpp).
 struct GradOptions {

@@ -8,6 +8,7 @@
 #include "composit/eager/strides.h"
 #include "composit/ir/array.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/manipulation.h"
 #include "content.h"
 #include "flags.h"
 #include "following.h"
@@ -41,8 +42,19 @@ nb::list listed_tensors(nb::handle value) {
     return made;
 }
 
-// What flows into an output: what is given, or ones into a scalar.
-nb::object flow_into(nb::handle output, nb::handle gradient) {
+// Real into complex, or complex into real, would not be a gradient of that output.
+void check_complex_alike(nb::handle output, nb::handle gradient, size_t number) {
+    const bool is_complex = ir::is_complex(type_seen(output).dtype);
+    user_check<RuntimeError>(
+        is_complex == ir::is_complex(type_seen(gradient).dtype),
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        "Mismatch in dtype: grad_output[",
+        number, "] has a dtype of ", Said{nb::object(gradient.attr("dtype"))}, " and output[",
+        number, "] has a dtype of ", Said{nb::object(output.attr("dtype"))}, ".");
+}
+
+// What flows into an output of that number: what is given, or ones into a scalar.
+nb::object flow_into(nb::handle output, nb::handle gradient, size_t number) {
     if (gradient.is_none()) {
         const ir::TensorType type = type_seen(output);
         user_check<RuntimeError>(ir::element_count(type.shape) == 1,
@@ -50,10 +62,10 @@ nb::object flow_into(nb::handle output, nb::handle gradient) {
         return wrap_array(numpy::ones(type.shape, type.dtype));
     }
     user_check<RuntimeError>(type_seen(gradient).shape == type_seen(output).shape,
-                             "Mismatch in shape: grad_output[0] has a shape of ",
-                             Said{nb::object(gradient.attr("shape"))},
-                             " and output[0] has a shape of ",
-                             Said{nb::object(output.attr("shape"))}, ".");
+                             "Mismatch in shape: grad_output[", number, "] has a shape of ",
+                             Said{nb::object(gradient.attr("shape"))}, " and output[", number,
+                             "] has a shape of ", Said{nb::object(output.attr("shape"))}, ".");
+    check_complex_alike(output, gradient, number);
     const nb::object here = output.attr("device"), there = gradient.attr("device");
     user_check<RuntimeError>(type_seen(gradient).shape.empty() || here.equal(there),
                              "backward: grad_output[0] lies on ", nb::str(there).c_str(),
@@ -83,8 +95,10 @@ Flows flows_into(nb::handle tensors, nb::handle gradients) {
                                  " of tensors does not require grad and does not have a grad_fn");
     std::vector<Tensor> incoming;
     for (size_t i = 0; i < nb::len(outputs); ++i) {
-        const nb::object flow = flow_into(outputs[i], given[i]);
-        incoming.push_back(content_of<LazyTensor>(flow).tensor());
+        const nb::object flow = flow_into(outputs[i], given[i], i);
+        const Tensor found = content_of<LazyTensor>(flow).tensor();
+        const ir::DType wanted = type_seen(outputs[i]).dtype;
+        incoming.push_back(found.dtype() == wanted ? found : numpy::astype(found, wanted));
     }
     return {outputs, given, std::move(incoming)};
 }
@@ -110,8 +124,20 @@ nb::object laid_as_tensor(nb::handle lazy, nb::handle like) {
                           eager::strides_of_copy(other.type().shape, other.cell()->strides())));
 }
 
+void call_post_hooks(nb::handle leaf) {
+    PyObject* const hooks = as_tensor(leaf)->post_hooks;
+    if (!is_there(hooks)) return;
+    for (nb::handle hook : nb::list(nb::object(nb::handle(hooks).attr("values")()))) hook(leaf);
+}
+
 // Adds a gradient to a leaf's grad, through its hooks.
-void accumulate(nb::handle leaf, nb::handle gradient, bool create_graph, nb::handle outputs) {
+void accumulate(nb::handle leaf, nb::handle gradient, bool comes, bool create_graph,
+                nb::handle outputs) {
+    if (!comes) {
+        through_hooks_of(leaf, nb::none());
+        call_post_hooks(leaf);
+        return;
+    }
     nb::object made = new_tensor();
     made.attr("_lazy") = gradient;
     enter_gradient(made);
@@ -133,14 +159,12 @@ void accumulate(nb::handle leaf, nb::handle gradient, bool create_graph, nb::han
         as_tensor(before)->is_tainted = 1;
         enter_gradient(before);
     }
-    if (!is_there(target->post_hooks)) return;
-    for (nb::handle hook : nb::list(nb::object(nb::handle(target->post_hooks).attr("values")())))
-        hook(leaf);
+    call_post_hooks(leaf);
 }
 
 // What grad() returns, of the gradients by the inputs. `reached` are leaves and records below the
 // outputs; the records of results follow `flows`, where there are such.
-nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle reached,
+nb::tuple gradients_given(nb::handle inputs, const FoundGradients& found, nb::handle reached,
                           nb::handle flows, bool allow_unused, bool with_zeros) {
     std::unordered_set<PyObject*> seen;
     for (nb::handle each : reached) seen.insert(each.ptr());
@@ -148,7 +172,9 @@ nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle re
     for (size_t i = 0; i < nb::len(inputs); ++i) {
         const nb::object input = inputs[i];
         const TensorObject* const tensor = as_tensor(input);
-        if (!seen.contains(tensor->is_leaf ? input.ptr() : tensor->record) && !with_zeros) {
+        const bool is_seen = seen.contains(tensor->is_leaf ? input.ptr() : tensor->record);
+        if (is_seen && !found.comes[i]) through_hooks_of(input, nb::none());
+        if ((!is_seen || !found.comes[i]) && !with_zeros) {
             user_check<RuntimeError>(
                 allow_unused,
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -157,13 +183,13 @@ nb::tuple gradients_given(nb::handle inputs, nb::handle gradients, nb::handle re
             continue;
         }
         nb::object made = new_tensor();
-        made.attr("_lazy") = nb::object(gradients[i]);
+        made.attr("_lazy") = nb::object(found.gradients[i]);
         enter(made);
         if (!flows.is_none())
             put(as_tensor(made)->record, record_over("GradBackward0", flows));
         else
             as_tensor(made)->is_tainted = 1;
-        results.append(through_hooks_of(input, made));
+        results.append(found.comes[i] ? through_hooks_of(input, made) : made);
     }
     return nb::tuple(results);
 }
@@ -385,10 +411,13 @@ void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_gra
     }
     const eager::Reaching* const which = reached ? &*reached : nullptr;
     check_saved(below.records, which);
-    const nb::list found = gradients(held_by_all(flows.outputs), flows.incoming, leaves,
-                                     below.records, create_graph, which);
-    for (size_t i = 0; i < nb::len(leaves); ++i)
-        accumulate(nb::object(leaves[i]), nb::object(found[i]), create_graph, flows.outputs);
+    const FoundGradients found = gradients(held_by_all(flows.outputs), flows.incoming, leaves,
+                                           of_outputs, below.records, create_graph, which);
+    for (size_t i = 0; i < nb::len(leaves); ++i) {
+        if (!found.comes[i]) learning.reset();  // not every leaf gets a gradient
+        accumulate(nb::object(leaves[i]), nb::object(found.gradients[i]), found.comes[i],
+                   create_graph, flows.outputs);
+    }
     if (!keeps_graph(retain_graph, create_graph)) free_records(below.records);
     if (learning) learning->end();
 }
@@ -408,8 +437,9 @@ nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows,
     const BelowRecords below = below_records(of_outputs);
     const eager::Reaching reached = reaching(ends);
     check_saved(below.records, &reached);
-    const nb::list found = gradients(held_by_all(into.outputs), into.incoming, ends, below.records,
-                                     options.create_graph, &reached);
+    const FoundGradients found =
+        gradients(held_by_all(into.outputs), into.incoming, ends, of_outputs, below.records,
+                  options.create_graph, &reached);
     nb::object recorded = nb::none();
     if (options.create_graph && eager::is_recording()) {
         nb::list operands;

@@ -23,12 +23,19 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace composit::python {
 namespace {
 
-using Points = std::shared_ptr<std::vector<nb::object>>;
+// The tensors with hooks that hold a node, by their points.
+struct HookedNode {
+    std::vector<nb::object> points;
+    std::unordered_set<const eager::Record*> records;  // that made them
+};
+using Points = std::shared_ptr<HookedNode>;
+using Arrivals = std::shared_ptr<eager::Arrivals>;
 
 // A gradient through which gradients go on to those records.
 void record_gradient(nb::handle gradient, const nb::list& operands) {
@@ -39,17 +46,23 @@ void record_gradient(nb::handle gradient, const nb::list& operands) {
 }
 
 // What the hooks of one node make of its gradient. `records` are None where nothing is recorded.
-eager::Barrier::Flow through_hooks(const Points& points, nb::handle records,
-                                   const Tensor& arrived) {
+eager::Barrier::Flow through_hooks(const Points& points, nb::handle records, const Tensor& arrived,
+                                   const Arrivals& arrivals) {
+    const nb::object from = points->points.front().attr("lazy");
+    const Tensor node = content_of<LazyTensor>(from).tensor();
+    if (arrivals && points->records.size() == 1 && !(*arrivals)(**points->records.begin())) {
+        for (const nb::object& point : points->points)
+            after_hooks(nb::object(point.attr("hooks")), nb::none());
+        return {{node, arrived}};
+    }
     nb::object gradient = wrapped_tensor(arrived);
     if (records.is_none())
         as_tensor(gradient)->is_tainted = 1;
     else
         record_gradient(gradient, nb::borrow<nb::list>(records));
-    for (const nb::object& point : *points)
+    for (const nb::object& point : points->points)
         gradient = after_hooks(nb::object(point.attr("hooks")), std::move(gradient));
-    const nb::object from = points->front().attr("lazy");
-    return {{content_of<LazyTensor>(from).tensor(), held_by(gradient)}};
+    return {{node, held_by(gradient)}};
 }
 
 // Whether a gradient is the zeros of what was not used.
@@ -73,24 +86,18 @@ nb::list backward_of(nb::handle call, nb::list gradients, bool is_recording) {
         const eager::RecordingScope scope(is_recording);
         result = function.attr(is_vjp ? "vjp" : "backward")(context, *gradients);
     }
-    nb::list found;
-    if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr()))
-        found = nb::list(result);
-    else
-        found.append(result);
-    const size_t count = nb::len(nb::object(call.attr("inputs")));
-    bool fits = found.size() >= count;
-    for (size_t i = count; i < found.size(); ++i) fits = fits && found[i].is_none();
-    user_check<RuntimeError>(fits, "function ", Said{call.attr("name")()},
-                             " returned an incorrect number of gradients (expected ", count,
-                             ", got ", found.size(), ")");
-    while (found.size() > count) nb::del(found[found.size() - 1]);
-    return found;
+    return returned_gradients(nb::str(nb::object(call.attr("name")())).c_str(), result,
+                              nb::len(nb::object(call.attr("inputs"))));
 }
 
 // The nodes from which a Function's gradients flow on, with the gradients.
 eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
-                                      const std::vector<Tensor>& arrived) {
+                                      const std::vector<Tensor>& arrived,
+                                      const Arrivals& arrivals) {
+    const eager::Record& record = checked_record(call);
+    // Its first operands are the inputs that need a gradient, others are of an earlier backward().
+    std::vector<bool> given(record.operands().size(), true);
+    size_t operand = 0;
     nb::list gradients, sources, looked_at;
     if (is_recording)
         for (nb::handle input : call.attr("inputs"))
@@ -119,14 +126,17 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
     const nb::object needed = call.attr("context").attr("needs_input_grad");
     eager::Barrier::Flow flow;
     for (size_t i = 0; i < found.size(); ++i) {
-        if (found[i].is_none() || !nb::cast<bool>(needed[i])) continue;
+        if (!nb::cast<bool>(needed[i])) continue;
+        given.at(operand++) = !found[i].is_none();
+        if (found[i].is_none()) continue;
         const Tensor node = content_of<LazyTensor>(nodes[i]).tensor();
         const std::string name = nb::str(nb::object(call.attr("name")())).c_str();
         flow.emplace_back(node, fitting_gradient(name, i, held_by(found[i]), node));
         // Functions that backward called are found.
-        PyObject* const record = as_tensor(found[i])->record;
-        if (is_recording && is_there(record)) call.attr("add_operand")(nb::handle(record));
+        PyObject* const made = as_tensor(found[i])->record;
+        if (is_recording && is_there(made)) call.attr("add_operand")(nb::handle(made));
     }
+    arrivals->give(record, std::move(given));
     return flow;
 }
 
@@ -136,7 +146,10 @@ nb::object after_hooks(nb::handle hooks, nb::object gradient) {
     for (nb::handle hook : nb::list(nb::object(hooks.attr("values")()))) {
         const nb::object changed = hook(gradient);
         if (changed.is_none()) continue;
-        torch_tensor(changed);
+        user_check<RuntimeError>(!gradient.is_none(),
+                                 "can't replace a None gradient with a non-None value");
+        user_check<TypeError>(is_tensor_of_torch(changed), "expected Variable, but hook returned '",
+                              Py_TYPE(changed.ptr())->tp_name, "'");
         const auto name = nb::getattr(hook, "__name__", nb::object(nb::repr(hook)));
         const nb::object was = gradient.attr("dtype"), got = changed.attr("dtype");
         if (!was.equal(got))
@@ -166,10 +179,30 @@ Tensor fitting_gradient(const std::string& record, size_t argument, const Tensor
     return sum.dtype() == x.dtype() ? sum : numpy::astype(sum, x.dtype());
 }
 
+nb::list returned_gradients(const std::string& record, nb::handle result, size_t count) {
+    nb::list found;
+    if (PyTuple_Check(result.ptr()))
+        found = nb::list(nb::borrow(result));
+    else
+        found.append(result);
+    bool fits = found.size() >= count;
+    for (size_t i = count; i < found.size(); ++i) fits = fits && found[i].is_none();
+    user_check<RuntimeError>(fits, "function ", record,
+                             " returned an incorrect number of gradients (expected ", count,
+                             ", got ", found.size(), ")");
+    while (found.size() > count) nb::del(found[found.size() - 1]);
+    for (nb::handle gradient : found)
+        user_check<RuntimeError>(gradient.is_none() || is_tensor_of_torch(gradient),
+                                 "expected Variable or None (got ",
+                                 Py_TYPE(gradient.ptr())->tp_name, ")");
+    return found;
+}
+
 bool is_function_record(nb::handle record) { return record.type().is(provided("function_record")); }
 
 std::vector<eager::Barrier> barriers_between(const nb::list& records, bool is_recording,
-                                             const eager::Reaching* reaching) {
+                                             const eager::Reaching* reaching,
+                                             const Arrivals& arrivals) {
     std::vector<Ref<eager::Record>> known;
     for (nb::handle record : records) known.emplace_back(&checked_record(record));
     std::map<const ir::Node*, Points> points;  // several tensors may hold a node
@@ -184,22 +217,24 @@ std::vector<eager::Barrier> barriers_between(const nb::list& records, bool is_re
             const Tensor sink = content_of<LazyTensor>(lazy).tensor();
             Points& group = points[&sink.node()];
             if (!group) {
-                group = std::make_shared<std::vector<nb::object>>();
+                group = std::make_shared<HookedNode>();
                 const nb::object recorded = is_recording ? nb::object(records) : nb::none();
-                barriers.push_back({{sink},
-                                    [group, recorded](const std::vector<Tensor>& arrived) {
-                                        return through_hooks(group, recorded, arrived.at(0));
-                                    },
-                                    true});
+                barriers.push_back(
+                    {{sink},
+                     [group, recorded, arrivals](const std::vector<Tensor>& arrived) {
+                         return through_hooks(group, recorded, arrived.at(0), arrivals);
+                     },
+                     true});
             }
-            group->push_back(point);
+            group->points.push_back(point);
+            group->records.insert(each.get());
         }
         if (!is_function_record(record)) continue;
         eager::Barrier barrier;
         for (nb::handle node : record.attr("outputs"))
             if (!node.is_none()) barrier.sinks.push_back(content_of<LazyTensor>(node).tensor());
-        barrier.through = [record, is_recording](const std::vector<Tensor>& arrived) {
-            return through_function(record, is_recording, arrived);
+        barrier.through = [record, is_recording, arrivals](const std::vector<Tensor>& arrived) {
+            return through_function(record, is_recording, arrived, arrivals);
         };
         barriers.push_back(std::move(barrier));
     }

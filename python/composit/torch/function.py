@@ -151,7 +151,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         with no_grad():
             result = function(ctx, *args)
         several = result if isinstance(result, tuple) else (result,)
-        made = tuple(None if x is None else x.detach() for x in several)
+        made = tuple(x.detach() if isinstance(x, TensorBase) else x for x in several)
         return made if isinstance(result, tuple) else made[0]
 
     return backward

@@ -322,3 +322,61 @@ def test_fewer_gradients_than_tensors(name):
         y = t.ones(3, requires_grad=True).sum()
         with pytest.raises(RuntimeError, match=f"got {tensors} tensors and {gradients} gradients"):
             call(t, y, t.tensor(1.0))
+
+
+DTYPES = ["bool", "uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+          "complex128"]  # fmt: skip
+
+
+def cube(x):
+    return x * x * x
+
+
+def into_backward(t, x, v):
+    x.requires_grad_()
+    cube(x).backward(v)
+    return x.grad
+
+
+def into_a_leaf(t, x, v):
+    x.requires_grad_()
+    x.backward(v)
+    return x.grad
+
+
+def into_grad(t, x, v):
+    x.requires_grad_()
+    return t.autograd.grad([cube(x), x * 2], x, [v, v], create_graph=True)[0].detach()
+
+
+def into_vjp(t, x, v):
+    return t.autograd.functional.vjp(cube, x, v)[1]
+
+
+def into_jvp(t, x, v):
+    return t.autograd.functional.jvp(cube, x, v)[1]
+
+
+@pytest.mark.parametrize("flow", [into_backward, into_a_leaf, into_grad, into_vjp, into_jvp])
+@pytest.mark.parametrize("output", ["float16", "float32", "float64", "complex64"])
+def test_what_flows_into_an_output_is_cast_to_its_dtype(output, flow):
+    for given in DTYPES:
+        found = []
+        for t in (torch, peer):
+            x, v = t.tensor([1.0, 2.0]), t.tensor([1.0, 3.0])
+            try:
+                made = flow(t, x.to(getattr(t, output)), v.to(getattr(t, given)))
+                found.append((made.dtype.__repr__(), made.tolist()))
+            except RuntimeError as error:
+                found.append(str(error).split(" [")[0])
+        assert found[0] == found[1], given
+
+
+def test_a_gradient_goes_through_the_cast_of_what_flows_in():
+    def second(t):
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        v = t.tensor([1.0, 3.0], dtype=t.float64, requires_grad=True)
+        (first,) = t.autograd.grad(cube(x), x, v, create_graph=True)
+        return t.autograd.grad(first.sum(), v)
+
+    in_both(second)

@@ -253,16 +253,61 @@ def test_hooks_stand_in_the_order_that_was_asked_for():
     in_both(values)
 
 
-def test_what_backward_and_hooks_return_is_refused_where_it_is_no_tensor():
-    class Number(torch.autograd.Function):
-        forward = staticmethod(lambda ctx, x: x * 2)
-        backward = staticmethod(lambda ctx, g: 2.0)
+RETURNED = [lambda g: [g], lambda g: ([g],), lambda g: "a", lambda g: 3, lambda g: (2.5,),
+            lambda g: [None], lambda g: g.detach().numpy(), lambda g: {}, lambda g: True,
+            lambda g: (g,), lambda g: (g, None), lambda g: (g, 3), lambda g: (None,)]  # fmt: skip
 
-    x = torch.ones(2, requires_grad=True)
-    with pytest.raises(TypeError, match=r"A Tensor of composit.torch is"):
-        Number.apply(x).sum().backward()
-    for is_leaf in (True, False):
-        w = torch.ones(2, requires_grad=True)
-        (w if is_leaf else (w := w * 1)).register_hook(lambda g: np.ones(2))
-        with pytest.raises(TypeError, match=r"A Tensor of composit.torch is"):
-            (w * 3).sum().backward()
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("returned", RETURNED)
+def test_a_backward_returns_tensors_and_none(returned, create_graph):
+    def gradient(t):
+        class Given(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return returned(g)
+
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        Given.apply(x).sum().backward(create_graph=create_graph)
+        return None if x.grad is None else x.grad.detach()
+
+    in_both(gradient)
+
+
+@pytest.mark.parametrize("returned", RETURNED[:6])
+def test_a_backward_under_func_returns_tensors_and_none(returned):
+    def gradient(t):
+        class Given(t.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x * 2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+            @staticmethod
+            def backward(ctx, g):
+                return returned(g)
+
+        return t.func.grad(lambda x: Given.apply(x).sum())(t.tensor([1.0, 2.0]))
+
+    assert in_both(gradient).startswith("expected Variable or None (got ")
+
+
+@pytest.mark.parametrize("on_leaf", [False, True])
+@pytest.mark.parametrize("returned", [3, 2.5, "a", [1], (1,), {}, True, np.ones(2), object()])
+def test_a_hook_returns_a_tensor_or_none(returned, on_leaf):
+    texts = []
+    for t in (torch, peer):
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 2
+        (x if on_leaf else y).register_hook(lambda g: returned)
+        with pytest.raises(TypeError, match=r"^expected Variable, but hook returned '") as raised:
+            y.sum().backward()
+        texts.append(str(raised.value).split(" [test_")[0])
+    assert texts[0] == texts[1]
