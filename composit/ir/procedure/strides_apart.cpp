@@ -237,10 +237,14 @@ class StridesApart {
         const ArrayVariable known = p_.arrays[static_cast<size_t>(made.array)];
         const Expr& factor = made.stride.factor;
         const Expr extent = known.shape[0];
-        made.is_made = named("is_apart",
-                             (turns_ >= integer(fewest_copied_reads) * factor) & is_near(extent) &
-                                 (turns_ < far()) & (turns_ * integer(most_for_a_turn) >= extent),
-                             before_, line);
+        Expr holds = (turns_ >= integer(fewest_copied_reads) * factor) & is_near(extent) &
+                     (turns_ < far()) & (turns_ * integer(most_for_a_turn) >= extent);
+        // Where each turn reads equally many elements, so many in all as are copied.
+        const Range& range = made.range;
+        if (!reads_any({range.low, range.high}, moving_))
+            holds = holds & is_near(range.low) & (range.low < range.high) & (range.high <= far()) &
+                    (turns_ * (range.high - range.low) >= extent);
+        made.is_made = named("is_apart", holds, before_, line);
         const Expr rounded_up = Expr::make(Op::divide, {extent + factor - integer(1), factor});
         made.length = named("length", select(made.is_made, rounded_up, integer(0)), before_, line);
         made.made = add_copy(known, factor * made.length);

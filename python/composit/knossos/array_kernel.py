@@ -119,10 +119,10 @@ class ArrayKernel(Kernel):
                 )
             return self._compiled[dtype]
 
-    def _use(self, code: Any) -> None:
-        """Calls of float64 run this code from now on; None: it is made anew."""
+    def _use(self, code: Any, dtype: Any = _DOUBLE) -> None:
+        """Calls of a dtype run this code from now on; None: it is made anew."""
         with self._lock:
-            self._compiled = {} if code is None else {_DOUBLE: code}
+            self._compiled = {} if code is None else {dtype: code}
             self._fast = self._first_call
 
     # ----- derivatives

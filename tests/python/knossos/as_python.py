@@ -2,6 +2,7 @@
 derivatives, forward, in reverse and by differences."""
 
 import dataclasses
+import types
 
 import numpy as np
 import pytest
@@ -36,11 +37,24 @@ def of_python(function, arguments, numbers):
     return leaves(function(*rebuilt(tuple(arguments), copies)))
 
 
-def interpreted(kernel):
-    """The kernel, which runs without a compiler."""
+def anew(function):
+    """A kernel of its own: `register` gives the one that it made of the same function before."""
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    made.__annotations__ = dict(function.__annotations__)
+    made.__kwdefaults__, made.__module__ = function.__kwdefaults__, function.__module__
+    made.__qualname__ = function.__qualname__
+    return knossos.register(made)
+
+
+def interpreted(kernel, dtype="float64"):
+    """The kernel, which runs without a compiler from now on, for arrays of that dtype."""
     kernel.procedure()
     if kernel.is_of_arrays:
-        kernel._use(_core.procedure.interpreted(kernel.procedure()))
+        procedure = kernel.procedure(np.dtype(dtype))
+        kernel._use(_core.procedure.interpreted(procedure), np.dtype(dtype))
     return kernel
 
 

@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 import pytest
-from as_python import bits, interpreted
+from as_python import anew, bits, interpreted
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -55,7 +55,7 @@ def loaded(kernel):
 
 @pytest.mark.parametrize("function", [butterflies, beside])
 def test_bits(function):
-    kernel, other = knossos.register(function).vjp, interpreted(knossos.register(function).vjp)
+    kernel, other = anew(function).vjp, interpreted(anew(function).vjp)
     random = np.random.default_rng(0)
     for n in (0, 1, 2, 3, 8, 31, 64, 129):
         given = random.normal(size=n), 0.7, random.normal(size=n)
@@ -64,8 +64,8 @@ def test_bits(function):
 
 @pytest.mark.parametrize("far", [0, 1, 5])
 def test_bits_where_distances_are_given(far):
-    kernel = knossos.register(perhaps_the_same).vjp
-    other = interpreted(knossos.register(perhaps_the_same).vjp)
+    kernel = anew(perhaps_the_same).vjp
+    other = interpreted(anew(perhaps_the_same).vjp)
     given = (*np.random.default_rng(0).normal(size=(2, 40)),)
     given = given[0], 0.7, far, given[1]
     assert bits(kernel(*given)) == bits(other(*given))
@@ -73,15 +73,15 @@ def test_bits_where_distances_are_given(far):
 
 def test_negative_zeros():
     """An element that becomes 0 and receives -0 is 0."""
-    kernel, other = (knossos.register(butterflies).vjp for _ in range(2))
+    kernel, other = (anew(butterflies).vjp for _ in range(2))
     given = np.ones(4), 0.0, -np.ones(4)
     assert bits(kernel(*given)) == bits(interpreted(other)(*given))
 
 
 def test_what_is_written_once():
     once = re.compile(r"\] = 0\.0\s+\+ ")
-    assert once.search(loaded(knossos.register(butterflies).vjp))
-    assert not once.search(loaded(knossos.register(perhaps_the_same).vjp))
+    assert once.search(loaded(anew(butterflies).vjp))
+    assert not once.search(loaded(anew(perhaps_the_same).vjp))
 
 
 def triangle(x: "Tensor[float, n]", c: float) -> float:
@@ -94,8 +94,8 @@ def triangle(x: "Tensor[float, n]", c: float) -> float:
 
 
 def test_room_for_triangles():
-    source = knossos.register(triangle).vjp.procedure().source
+    source = anew(triangle).vjp.procedure().source
     assert "room_for<double>(n, n - 1)" in source, source
     x = np.random.default_rng(0).normal(size=20)
-    kernel, other = (knossos.register(triangle).grad for _ in range(2))
+    kernel, other = (anew(triangle).grad for _ in range(2))
     assert bits(kernel(x, 0.1)) == bits(interpreted(other)(x, 0.1))

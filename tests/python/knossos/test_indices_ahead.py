@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from as_python import anew
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -54,8 +55,8 @@ def outcome(function, *arguments):
 
 @pytest.mark.parametrize("function", [shifted, below, written])
 def test_values_and_refusals_are_pythons(function):
-    random, kernel = np.random.default_rng(0), knossos.register(function)
-    interpreted = knossos.register(function)
+    random, kernel = np.random.default_rng(0), anew(function)
+    interpreted = anew(function)
     interpreted(np.ones(9), np.zeros(2, "int64"), 0, 0)
     interpreted._use(_core.procedure.interpreted(interpreted.procedure()))
     x, seen = random.normal(size=7), {True: 0, False: 0}
@@ -75,7 +76,7 @@ def test_values_and_refusals_are_pythons(function):
 
 @pytest.mark.parametrize("start", [2**63 - 1, 2**63 - 3, -(2**63), -(2**63) + 3])
 def test_sums_that_wrap_are_refused(start):
-    kernel, x = knossos.register(shifted), np.ones(7)
+    kernel, x = anew(shifted), np.ones(7)
     with pytest.raises(IndexError, match=r"shifted: .*:\d+\b"):
         kernel(x, np.array([start]), -3, 4)
 
@@ -91,15 +92,15 @@ def loops_of(kernel):
 
 
 def test_only_what_is_known_ahead_has_two_versions():
-    assert loops_of(knossos.register(shifted))[-2:] == [0, 2]
-    assert loops_of(knossos.register(written))[-1] > 0
-    assert len(loops_of(knossos.register(written))) == 2
+    assert loops_of(anew(shifted))[-2:] == [0, 2]
+    assert loops_of(anew(written))[-1] > 0
+    assert len(loops_of(anew(written))) == 2
     # What is exported, and read, has one.
-    assert knossos.register(shifted).procedure().source.count("for (") == 2
+    assert anew(shifted).procedure().source.count("for (") == 2
 
 
 def test_the_derivative_has_the_bits_of_the_interpreter():
-    kernel, other = knossos.register(shifted), knossos.register(shifted)
+    kernel, other = anew(shifted), anew(shifted)
     x, starts = np.random.default_rng(1).normal(size=9), np.array([3, -4, 0])
     dy = np.array([1.0, -0.5, 3.0])
     found = kernel.vjp(x, starts, -3, 4, dy)

@@ -5,8 +5,9 @@ the bits of the interpreter."""
 
 import numpy as np
 import pytest
+from as_python import anew
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -61,7 +62,7 @@ def outcome(function, *arguments):
 
 def test_values_are_those_of_the_interpreter():
     random, found = np.random.default_rng(0), 0
-    kernels = [(each, knossos.register(each)) for each in (pairs, others, columns, never)]
+    kernels = [(each, anew(each)) for each in (pairs, others, columns, never)]
     for n in (1, 2, 5, 40):
         x, a = random.normal(size=n), random.normal(size=(n + 1, n + 2))
         for begin, end in [(0, n), (0, 0), (-1, n), (1, n - 1), (0, n + 1), (3, 2)]:
@@ -84,13 +85,13 @@ def test_derivatives_are_those_of_the_interpreter(function):
     more = (0, 9) if function is pairs else ()
     x = random.normal(size=(5, 9) if function is columns else 9)
     dy = random.normal(size=9)
-    kernel, other = knossos.register(function), knossos.register(function)
+    kernel, other = anew(function), anew(function)
     other.vjp._use(_core.procedure.interpreted(other.vjp.procedure()))
     assert np.array_equal(kernel.vjp(x, *more, dy), other.vjp(x, *more, dy))
 
 
 def test_what_is_loaded_and_what_is_read():
-    kernel = knossos.register(others)
+    kernel = anew(others)
     text = _core.procedure.print_loadable("it", [[kernel.procedure()]])
     own = text[: text.index("union Slot")].rpartition(" others(")[2]
     assert "y_sum" in own and "below" in own and "above" in own

@@ -10,8 +10,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from as_python import anew
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -143,7 +144,7 @@ def equal(found, wanted):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_values_are_those_of_python_and_of_the_interpreter(function):
-    kernel, other = knossos.register(function), interpreted(knossos.register(function))
+    kernel, other = anew(function), interpreted(anew(function))
     for given in cases(function):
         np.testing.assert_array_equal(kernel(*given), other(*given))
         np.testing.assert_allclose(kernel(*given), function(*given), rtol=1e-13, atol=1e-13)
@@ -151,7 +152,7 @@ def test_values_are_those_of_python_and_of_the_interpreter(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_gradients_are_those_of_the_interpreter_and_of_tangents(function):
-    kernel, other = knossos.register(function), interpreted(knossos.register(function).vjp)
+    kernel, other = anew(function), interpreted(anew(function).vjp)
     random = np.random.default_rng(1)
     for given in cases(function):
         dy = random.normal(size=np.shape(kernel(*given)))
@@ -174,7 +175,7 @@ def test_gradients_are_those_of_the_interpreter_and_of_tangents(function):
 
 def test_what_a_gradient_of_0_leaves_out_has_a_derivative():
     """The gradient is linear in what it receives: its derivative at 0 is that at 1."""
-    kernel, random = knossos.register(warped), np.random.default_rng(2)
+    kernel, random = anew(warped), np.random.default_rng(2)
     x, y = random.normal(size=6), random.normal(size=8)
     zeros = np.zeros(6), np.zeros(8)
     for one, other in zip(kernel.vjp.jvp(x, y, 0.0, *zeros, 1.0), kernel.vjp(x, y, 1.0)):
@@ -187,9 +188,9 @@ def test_what_a_gradient_of_0_leaves_out_has_a_derivative():
 
 
 def test_exchanged_arrays_are_no_copies():
-    kernel = knossos.register(alternating)
+    kernel = anew(alternating)
     assert "std::swap(a, b);" in kernel.procedure().source
-    loaded = _core.procedure.print_loadable("diffused", [[knossos.register(diffused).procedure()]])
+    loaded = _core.procedure.print_loadable("diffused", [[anew(diffused).procedure()]])
     assert loaded.count("std::swap(") == 1
 
 
@@ -202,7 +203,7 @@ extern "C" void run(const double* x, int64_t n, const double* y, int64_t m, doub
 
 
 def test_exported_gradients_have_the_same_bits(tmp_path):
-    kernel, random = knossos.register(warped), np.random.default_rng(3)
+    kernel, random = anew(warped), np.random.default_rng(3)
     kernel.export(tmp_path)
     (tmp_path / "run.cpp").write_text(HARNESS.format(name="warped"))
     subprocess.run(

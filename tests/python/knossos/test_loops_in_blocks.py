@@ -9,8 +9,9 @@ import random as randomness
 
 import numpy as np
 import pytest
+from as_python import anew
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -117,8 +118,8 @@ def parts(found):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_bits_are_those_of_the_interpreter(function):
-    kernel, other = knossos.register(function), interpreted(knossos.register(function))
-    slow = interpreted(knossos.register(function).vjp)
+    kernel, other = anew(function), interpreted(anew(function))
+    slow = interpreted(anew(function).vjp)
     random = np.random.default_rng(1)
     for given in cases(function):
         value = kernel(*given)
@@ -131,16 +132,16 @@ def test_bits_are_those_of_the_interpreter(function):
 
 def test_which_loops_run_in_blocks():
     for function in FUNCTIONS:
-        kernel = knossos.register(function)
+        kernel = anew(function)
         assert "block + 64" not in kernel.source  # of text that is read
         if function is not smoothed:  # of few quotients
             assert ("block + 64" in loaded(kernel)) == (function is not softened)
-    assert "block + 64" in loaded(knossos.register(smoothed).vjp)
-    assert "x_column[j]" in loaded(knossos.register(softened))
+    assert "block + 64" in loaded(anew(smoothed).vjp)
+    assert "x_column[j]" in loaded(anew(softened))
 
 
 def test_what_lies_outside_is_told_as_ever():
-    kernel = knossos.register(guarded)
+    kernel = anew(guarded)
     x, w, where = np.ones(100), np.ones((5, 3)), np.zeros(100, int)
     where[70] = 5
     with pytest.raises(IndexError, match="5"):
@@ -150,9 +151,9 @@ def test_what_lies_outside_is_told_as_ever():
 
 def test_rows_that_meet_in_a_cache_run_as_ever():
     """Elements of neighbouring rows, of 4096 bytes each, are all in one place of a first cache."""
-    text = loaded(knossos.register(kernel_matrix))
+    text = loaded(anew(kernel_matrix))
     assert " % 128" in text or "remainder_int64" in text, text
-    kernel, other = knossos.register(kernel_matrix), interpreted(knossos.register(kernel_matrix))
+    kernel, other = anew(kernel_matrix), interpreted(anew(kernel_matrix))
     x = np.random.default_rng(5).normal(size=(20, 128))
     assert kernel(x, x[:, 0].copy(), 30.0) == other(x, x[:, 0].copy(), 30.0)
 
@@ -228,8 +229,8 @@ def test_random_loops_have_the_bits_of_the_interpreter(seed):
     name = f"loop_{seed}"
     text = Grammar(seed).text(name)
     function = defined(text, name)
-    kernel, other = knossos.register(function), interpreted(knossos.register(function))
-    slow = interpreted(knossos.register(function).vjp)
+    kernel, other = anew(function), interpreted(anew(function))
+    slow = interpreted(anew(function).vjp)
     random = np.random.default_rng(seed)
     for n in (9, 23, 69, 150):
         x, z, dy = random.normal(size=(3, n))
@@ -264,9 +265,9 @@ def test_columns_that_are_not_there():
     """They are copied apart only where they are."""
     x, y = np.ones((1000, 2)), np.ones(3)
     with pytest.raises(IndexError):
-        knossos.register(far_column)(x, y)
-    assert knossos.register(far_column)(x, np.ones(0)) == 0
-    assert knossos.register(far_column_if_there)(x, y) == 0
+        anew(far_column)(x, y)
+    assert anew(far_column)(x, np.ones(0)) == 0
+    assert anew(far_column_if_there)(x, y) == 0
 
 
 def asserted(x: "Tensor[float, n, d]", y: "Tensor[float, n]", a: int, b: int) -> float:
@@ -283,6 +284,6 @@ def asserted(x: "Tensor[float, n, d]", y: "Tensor[float, n]", a: int, b: int) ->
 def test_an_assertion_that_holds_in_each_iteration():
     """Each for its own reason: no end of a block stands for both."""
     x, y = np.random.default_rng(0).standard_normal((200, 5)), np.ones(200)
-    assert knossos.register(asserted)(x, y, 10, 10) == asserted(x, y, 10, 10)
+    assert anew(asserted)(x, y, 10, 10) == asserted(x, y, 10, 10)
     with pytest.raises(AssertionError):
-        knossos.register(asserted)(x, y, 10, 12)
+        anew(asserted)(x, y, 10, 12)

@@ -8,9 +8,9 @@ import re
 
 import numpy as np
 import pytest
-from as_python import bits, interpreted
+from as_python import anew, bits, interpreted
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -86,7 +86,7 @@ def text_of(kernel):
 @pytest.mark.parametrize("mode", ["value", "vjp"])
 def test_bits(function, mode):
     """Also of short loops, which copy nothing."""
-    kernel, other = knossos.register(function), knossos.register(function)
+    kernel, other = anew(function), anew(function)
     if mode == "vjp":
         kernel, other = kernel.vjp, other.vjp
     other = interpreted(other)
@@ -94,7 +94,7 @@ def test_bits(function, mode):
     for n in (0, 1, 2, 3, 6, 7, 16, 31, 64, 97, 128):
         arguments = given(function, n, random)
         if mode == "vjp":
-            value = np.asarray(knossos.register(function)(*arguments))
+            value = np.asarray(anew(function)(*arguments))
             arguments += (random.normal(size=value.shape),) if value.shape else (0.7,)
         found, wanted = kernel(*arguments), other(*arguments)
         assert bits(found) == bits(wanted), n
@@ -105,18 +105,18 @@ def test_bits(function, mode):
     [(tree, 1), (turned, 1), (thirds, 3), (changing, 1), (of_places, 2)],
 )
 def test_what_is_copied(function, copies):
-    text = text_of(knossos.register(function))
+    text = text_of(anew(function))
     assert len(re.findall(r"_apart(_\d+)?\(", text)) == copies, text
 
 
 def test_elements_that_are_not_there():
     """They are an error where they are read, and none where nothing is read."""
-    kernel = knossos.register(tree)
+    kernel = anew(tree)
     x = np.random.default_rng(0).normal(size=41)
     assert kernel(x, 20) == tree(x, 20)
     with pytest.raises(IndexError):
         kernel(x, 30)
-    turns = knossos.register(turned)
+    turns = anew(turned)
     assert np.array_equal(turns(np.ones(1), np.zeros(0), 4), np.zeros(1))
     with pytest.raises(IndexError):
         turns(np.ones(64), np.ones(8), 32)
@@ -124,5 +124,5 @@ def test_elements_that_are_not_there():
 
 def test_of_float32():
     x = np.random.default_rng(0).normal(size=81).astype(np.float32)
-    kernel, other = knossos.register(tree), interpreted(knossos.register(tree))
+    kernel, other = anew(tree), interpreted(anew(tree), "float32")
     assert kernel(x, 40) == other(x, 40)

@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 import pytest
-from as_python import bits, interpreted
+from as_python import anew, bits, interpreted
 
-from composit import _core, knossos
+from composit import _core
 from composit.knossos import Tensor
 
 
@@ -65,7 +65,7 @@ def test_bits(function, mode):
     for n, m in ((0, 1), (1, 1), (2, 3), (3, 8), (4, 0), (5, 17), (9, 2), (18, 20), (70, 33)):
         if m == 0 and function in (products, shared):
             continue
-        kernel, other = knossos.register(function), knossos.register(function)
+        kernel, other = anew(function), anew(function)
         given = random.normal(size=(n, m)), random.normal(size=m)
         if function is filtered and m == 0:
             continue
@@ -79,6 +79,6 @@ def test_bits(function, mode):
     ("function", "is_together"), [(products, True), (handed_on, False), (shared, False)]
 )
 def test_what_runs_together(function, is_together):
-    text = _core.procedure.print_loadable("of", [[knossos.register(function).procedure()]])
+    text = _core.procedure.print_loadable("of", [[anew(function).procedure()]])
     found = re.search(r"for \(int64_t i = 0; i < behind", text)
     assert bool(found) == is_together, text
