@@ -112,10 +112,53 @@ def test_conversions_of_all_bits_and_roundings(dtype):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_numbers_that_are_too_large():
+TOO_LARGE = {
+    "full": lambda t, y, v: t.full((2,), v, dtype=y.dtype),
+    "new": lambda t, y, v: y.new_full((2,), v),
+    "like": lambda t, y, v: t.full_like(y, v), "fill": lambda t, y, v: y.fill_(v),
+    "pad": lambda t, y, v: t.nn.functional.pad(y, (1, 0), value=v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "float16", "bfloat16"])
+@pytest.mark.parametrize("name", TOO_LARGE)
+@pytest.mark.parametrize("number", [1e9, -1e6, float("inf"), float("nan"), 470.0, 500, True])
+def test_numbers_that_are_too_large(name, dtype, number):
+    found = []
     for module in (torch, peer):
-        _, numbers, _ = given(module, "float8_e4m3fn")
-        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
-            module.full((2,), -1e4, dtype=numbers.dtype)
-        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
-            numbers.fill_(500)
+        zeros = module.zeros(2, dtype=getattr(module, dtype))
+        try:
+            made = TOO_LARGE[name](module, zeros, number)
+            found.append(str(made.to(module.float64).tolist()))
+        except RuntimeError as error:
+            found.append(str(error).partition(" [")[0])
+    assert found[0] == found[1]
+
+
+def written(module, zeros, index, number):
+    zeros[index] = number
+    return zeros
+
+
+WRITTEN = {
+    "element": lambda t, y, v: written(t, y, 0, v), "slice": lambda t, y, v: written(t, y, [0], v),
+    "tensor": lambda t, y, v: written(t, y, 0, t.tensor(v)),
+    "where": lambda t, y, v: t.where(t.tensor([True, False]), y, v),
+    "where first": lambda t, y, v: t.where(t.tensor([True, False]), v, y),
+    "where tensor": lambda t, y, v: t.where(t.tensor([True, False]), y, t.tensor(v)),
+    "compared": lambda t, y, v: t.full_like(y, 448) == v,
+    "complex": lambda t, y, v: (t.ones(2, dtype=t.complex64) * v).to(y.dtype),
+    "data": lambda t, y, v: t.tensor([v, 1 + 2j], dtype=t.complex128).to(y.dtype),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("number", [1e9, -1e9, float("inf"), 470.0, 500, 10**6, float("nan")])
+def test_numbers_written_keep_to_the_greatest(name, dtype, number):
+    made = [
+        WRITTEN[name](module, module.zeros(2, dtype=getattr(module, dtype)), number)
+        for module in (torch, peer)
+    ]
+    assert str(shown(made[0])) == str(shown(made[1]))
