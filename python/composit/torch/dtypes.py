@@ -40,6 +40,7 @@ _of_numpy = {found.numpy: found for found in by_name.values()}
 without_infinity = frozenset(
     traits.name for traits in table if traits.is_floating and not traits.has_infinity
 )
+_with_storage_class = frozenset(traits.name for traits in table if traits.has_storage_class)
 _default = ["float32"]
 
 
@@ -94,6 +95,9 @@ def set_default_dtype(d: dtype) -> None:
     """Sets the dtype that floats become."""
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise type_error(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
+    if d.name not in _with_storage_class:
+        name = _core.scalar_type_name(d.name)
+        raise type_error(f"couldn't find storage object {name}Storage")
     from composit.flashlight.operators import promotion
 
     _default[0] = d.name

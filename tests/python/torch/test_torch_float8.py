@@ -162,3 +162,11 @@ def test_numbers_written_keep_to_the_greatest(name, dtype, number):
         for module in (torch, peer)
     ]
     assert str(shown(made[0])) == str(shown(made[1]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_no_default_dtype(dtype):
+    for module in (torch, peer):
+        with pytest.raises(TypeError, match=f"^couldn't find storage object F{dtype[1:]}Storage"):
+            module.set_default_dtype(getattr(module, dtype))
+        assert module.get_default_dtype() is module.float32
