@@ -9,7 +9,8 @@ import composit.torch as torch
 
 DTYPES = ("float8_e4m3fn", "float8_e5m2")
 COMPUTED = {
-    "mul": lambda t, a, i: a[:2] * a[:2],
+    "mul": lambda t, a, i: a[:2] * a[:2], "mul by one": lambda t, a, i: a[:1] * a,
+    "mul of a number": lambda t, a, i: t.tensor(0.5) * a,
     "eq": lambda t, a, i: a == a, "ne": lambda t, a, i: a != 1,
     "abs": lambda t, a, i: a.abs(), "isnan": lambda t, a, i: a.isnan(),
     "slice": lambda t, a, i: a[1:], "picked": lambda t, a, i: a[i],
@@ -70,6 +71,16 @@ def test_what_pytorch_refuses(name, dtype):
     for module in (torch, peer):
         with pytest.raises(NotImplementedError, match=rf"not implemented for 'F{dtype[1:]}'"):
             REFUSED[name](*given(module, dtype))
+
+
+def test_infinities_are_asked_for_where_there_are_some():
+    for module in (torch, peer):
+        _, numbers, _ = given(module, "float8_e5m2")
+        assert numbers.isfinite().tolist() == [True] * 3 and numbers.isinf().tolist() == [False] * 3
+        _, numbers, _ = given(module, "float8_e4m3fn")
+        for ask in (module.isfinite, module.isinf):
+            with pytest.raises(NotImplementedError, match="not implemented for 'Float8_e4m3fn'"):
+                ask(numbers)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
