@@ -45,6 +45,11 @@ DType default_of(DType dtype) {
     return default_dtype() == DType::float64 ? DType::complex128 : DType::complex64;
 }
 
+// Whether what is too large for the dtype becomes its greatest number.
+bool has_greatest_only(DType dtype) {
+    return ir::is_floating(dtype) && !ir::float_format(dtype).has_infinity;
+}
+
 std::vector<Tensor> in_dtype(const std::vector<Tensor>& operands, DType dtype) {
     std::vector<Tensor> made;
     bool is_any_tensor = false;
@@ -83,11 +88,11 @@ DType result_dtype(const std::vector<Tensor>& operands) {
 }
 
 Tensor converted(const Tensor& x, DType dtype) {
-    if (!ir::is_floating(dtype) || ir::is_complex(x.dtype()) || ir::holds_all(dtype, x.dtype()) ||
-        ir::float_format(dtype).has_infinity)
-        return ops::astype(x, dtype);
+    if (!has_greatest_only(dtype) || ir::holds_all(dtype, x.dtype())) return ops::astype(x, dtype);
     const double most = ir::float_format(dtype).greatest();
-    const Tensor wide = ir::is_floating(x.dtype()) ? x : ops::astype(x, DType::float32);
+    // Of a complex number the real part is converted.
+    const DType real = ir::traits(x.dtype()).real_part;
+    const Tensor wide = ops::astype(x, ir::is_inexact(x.dtype()) ? real : DType::float32);
     return ops::astype(numpy::clip(wide, -most, most), dtype);
 }
 
@@ -97,7 +102,10 @@ Tensor cast(const Operand& operand, DType dtype) {
     if (ir::is_complex(x.dtype())) return x;
     const double value = *numpy::literal(x);
     if (ir::is_complex(dtype)) return ir::weak_scalar(std::complex<double>(value));
-    if (ir::is_floating(dtype)) return ir::weak_scalar(value);
+    if (ir::is_floating(dtype)) {
+        const double most = ir::float_format(dtype).greatest();
+        return ir::weak_scalar(has_greatest_only(dtype) ? std::clamp(value, -most, most) : value);
+    }
     if (dtype == DType::boolean) return ir::weak_scalar(value != 0);
     return ir::is_integer(x.dtype()) ? x : ir::weak_scalar(static_cast<int64_t>(value));
 }

@@ -18,18 +18,19 @@ namespace composit::aten {
 using DTypeOfOperand = std::function<std::optional<ir::DType>(size_t place, std::string_view name)>;
 
 // Checks that a function takes floats which PyTorch stores and converts, but does not compute with,
-// if there are any. NotSupported.
+// if there are any. `is_scaled`: whether the second operand is one number. NotSupported.
 void check_stored_floats(std::string_view function,
-                         const std::vector<std::optional<ir::DType>>& operands,
-                         bool asks_for_dtype);
+                         const std::vector<std::optional<ir::DType>>& operands, bool asks_for_dtype,
+                         bool is_scaled);
 
 // Checks the dtypes of the operands of a function of PyTorch's name ("conv2d", "scatter_add"): of
 // `all` that are given in order, and by name. `asks_for_dtype`: whether the call says the result's
-// dtype. RuntimeError: they differ where PyTorch promotes none. NotSupported: PyTorch has no kernel
-// for them.
+// dtype; `is_scaled`: whether the second operand is one number. RuntimeError: they differ where
+// PyTorch promotes none. NotSupported: PyTorch has no kernel for them.
 void check_operand_dtypes(std::string_view function,
                           const std::vector<std::optional<ir::DType>>& all,
-                          const DTypeOfOperand& dtype_of, bool asks_for_dtype = false);
+                          const DTypeOfOperand& dtype_of, bool asks_for_dtype = false,
+                          bool is_scaled = false);
 
 // Operands that must be tensors: the name of the first one of a function, and of the second one;
 // empty where numbers may stand in their place. `is_method`: whether tensors have a method of that

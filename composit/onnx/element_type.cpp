@@ -211,8 +211,9 @@ double value_of_code(ElementType type, uint32_t code) {
 Tensor cast(const Tensor& x, ElementType type, bool saturate, std::string_view round_mode) {
     if (!is_small(type)) {
         const std::optional<SmallFloat> format = saturate ? small_float(type) : std::nullopt;
-        if (!format || !ir::is_inexact(x.dtype())) return numpy::astype(x, carrier(type));
-        return numpy::astype(numpy::clip(x, -format->greatest, format->greatest), carrier(type));
+        if (!format) return numpy::astype(x, carrier(type));
+        const Tensor wide = ir::is_inexact(x.dtype()) ? x : numpy::astype(x, DType::float64);
+        return numpy::astype(numpy::clip(wide, -format->greatest, format->greatest), carrier(type));
     }
     return small_float(type) ? to_small_float(x, type, saturate, round_mode)
                              : to_small_integer(x, type);

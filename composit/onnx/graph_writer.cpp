@@ -9,6 +9,7 @@
 #include <cctype>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace composit::onnx {
 namespace {
@@ -137,11 +138,15 @@ std::string GraphWriter::unique(std::string_view name) {
 
 namespace {
 
-// The operators of ONNX that floats of 8 bits are in.
-bool takes_small_floats(std::string_view operation) {
-    constexpr std::string_view names[] = {"Cast",    "Constant",  "Identity",  "Loop", "Reshape",
-                                          "Squeeze", "Transpose", "Unsqueeze", "If"};
-    return std::find(std::begin(names), std::end(names), operation) != std::end(names);
+// The opset from which an operator of ONNX takes floats of 8 bits; none: no operator of that name
+// does.
+std::optional<int64_t> small_floats_since(std::string_view operation) {
+    constexpr std::pair<std::string_view, int64_t> table[] = {
+        {"Cast", 19},    {"Constant", 19}, {"Identity", 19},  {"If", 19},       {"Loop", 19},
+        {"Reshape", 19}, {"Squeeze", 21},  {"Transpose", 21}, {"Unsqueeze", 21}};
+    for (const auto& [name, since] : table)
+        if (name == operation) return since;
+    return {};
 }
 
 template <class Typed>
@@ -161,17 +166,21 @@ Written GraphWriter::add(std::string_view operation, const ManyWritten& inputs, 
 ManyWritten GraphWriter::add_all(std::string_view operation, const ManyWritten& inputs,
                                  const std::vector<OutputType>& types,
                                  std::vector<Attribute> attributes, int64_t since) {
-    user_check<NotSupported>(may_use(since), "onnx.save: ", operation, " is an operator of opset ",
-                             since, "; opset ", most_, " was asked for. Opset ", since,
-                             " or a later one is required", line_.empty() ? "" : " (" + line_ + ")",
-                             ".");
+    std::string_view what;  // of floats of 8 bits, where there are any
     for (const auto& some : {dtypes_of(inputs), dtypes_of(types)})
-        for (const DType dtype : some)
-            user_check<NotSupported>(
-                !small_float(element_type(dtype)) || takes_small_floats(operation),
-                "onnx.save: ", operation, " of ", dtype,
-                " is not in ONNX. Convert to float32 before",
-                line_.empty() ? "" : " (" + line_ + ")", ".");
+        for (const DType dtype : some) {
+            if (!small_float(element_type(dtype))) continue;
+            const std::optional<int64_t> first = small_floats_since(operation);
+            user_check<NotSupported>(first.has_value(), "onnx.save: ", operation, " of ", dtype,
+                                     " is not in ONNX. Convert to float32 before",
+                                     line_.empty() ? "" : " (" + line_ + ")", ".");
+            since = std::max(since, *first);
+            what = " of floats of 8 bits";
+        }
+    user_check<NotSupported>(may_use(since), "onnx.save: ", operation, what,
+                             " is an operator of opset ", since, "; opset ", most_,
+                             " was asked for. Opset ", since, " or a later one is required",
+                             line_.empty() ? "" : " (" + line_ + ")", ".");
     used_ = std::max(used_, since);
     Node node;
     node.operation = operation;
@@ -230,10 +239,7 @@ Written GraphWriter::cast(const Written& x, DType dtype) {
     std::vector<Attribute> attributes{integer_attribute("to", static_cast<int64_t>(to))};
     // What is too large becomes infinity or NaN here; Cast's default is the greatest number.
     if (small_float(to)) attributes.push_back(integer_attribute("saturate", 0));
-    constexpr int64_t with_small_floats = 19;
-    const bool is_small = small_float(to) || small_float(element_type(x.dtype));
-    return add("Cast", {x}, {dtype, x.shape}, std::move(attributes),
-               is_small ? with_small_floats : 1);
+    return add("Cast", {x}, {dtype, x.shape}, std::move(attributes));
 }
 
 Written GraphWriter::reshape(const Written& x, const Shape& shape) {

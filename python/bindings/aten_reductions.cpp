@@ -9,6 +9,7 @@
 #include "composit/aten/statistics.h"
 #include "composit/base/error.h"
 #include "composit/ir/dtype_traits.h"
+#include "composit/numpy/literal.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "flags.h"
@@ -42,6 +43,14 @@ std::vector<Tensor> kinds_of(const nb::args& operands) {
     return made;
 }
 
+// A number of Python's as a float; what is too large for a dtype without infinity as its greatest.
+PyObject* number_within(nb::handle x, ir::DType dtype) {
+    PyObject* const number = PyNumber_Float(x.ptr());
+    if (!number || ir::float_format(dtype).has_infinity) return number;
+    const double value = nb::cast<double>(nb::steal(number));
+    return PyFloat_FromDouble(*numpy::literal(aten::cast(ir::weak_scalar(value), dtype)));
+}
+
 // A tensor in the dtype, laid out as it is; a number of Python's as one of the dtype's kind.
 nb::object casted(nb::handle x, ir::DType dtype) {
     if (is_tensor(x)) {
@@ -59,7 +68,7 @@ nb::object casted(nb::handle x, ir::DType dtype) {
     if (ir::is_complex(dtype))
         made = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), x.ptr());
     else if (ir::is_floating(dtype))
-        made = PyNumber_Float(x.ptr());
+        made = number_within(x, dtype);
     else if (dtype == ir::DType::boolean)
         made = PyBool_FromLong(truth_of(x));
     else

@@ -53,6 +53,14 @@ std::optional<ir::DType> dtype_of_object(nb::handle value) {
     return type.dtype;
 }
 
+// Whether PyTorch takes an operand as one number: what is no tensor, has no dimensions, or has one
+// element of the first operand's dtype.
+bool is_one_number(nb::handle value, std::optional<ir::DType> first) {
+    if (!is_tensor_of_torch(value)) return true;
+    const ir::TensorType type = type_seen(value);
+    return type.shape.empty() || (type.dtype == first && ir::element_count(type.shape) == 1);
+}
+
 void check_operands(std::string_view name, const nb::tuple& arguments, const nb::dict& named,
                     bool is_method) {
     check_tensors(name, arguments, is_method);
@@ -67,7 +75,10 @@ void check_operands(std::string_view name, const nb::tuple& arguments, const nb:
     };
     const nb::handle asked = by_name("dtype");
     const bool asks_for_dtype = (asked.is_valid() && !asked.is_none()) || arguments.size() > 2;
-    aten::check_operand_dtypes(name, all, dtype_of, asks_for_dtype);
+    // `2 * x` has the number first; PyTorch turns it round.
+    const bool is_scaled = all.size() > 1 && (!is_tensor_of_torch(arguments[0]) ||
+                                              is_one_number(arguments[1], all[0]));
+    aten::check_operand_dtypes(name, all, dtype_of, asks_for_dtype, is_scaled);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ _of_numpy = {found.numpy: found for found in by_name.values()}
 without_infinity = frozenset(
     traits.name for traits in table if traits.is_floating and not traits.has_infinity
 )
+_with_storage_class = frozenset(traits.name for traits in table if traits.has_storage_class)
 _default = ["float32"]
 
 
@@ -63,17 +64,19 @@ def converted(array: Any, to: dtype) -> Any:
     """NumPy's array in the dtype. What is too large for one without infinity becomes its greatest
     number."""
     wanted = numpy_dtype(to)
-    if to.name in without_infinity and array.dtype.kind != "c":
+    if to.name in without_infinity:
         most = float(ml_dtypes.finfo(wanted).max)
-        array = np.clip(array.astype("float64"), -most, most)
+        array = np.clip(array.real.astype("float64"), -most, most)
     return array.astype(wanted)
 
 
 def check_fits(number: Any, to: dtype) -> None:
-    """Refuses a number that is too large for a dtype without infinity, as PyTorch does."""
-    if to.name not in without_infinity:
+    """Refuses a number that is too large for a short float, as PyTorch does. Infinity is too large
+    where the dtype has none."""
+    if to.name not in _core.short_floats or isinstance(number, complex):
         return
-    if math.isfinite(number) and abs(number) > float(ml_dtypes.finfo(to.numpy).max):
+    is_too_large = abs(number) > float(ml_dtypes.finfo(to.numpy).max)
+    if is_too_large and (math.isfinite(number) or to.name in without_infinity):
         raise runtime_error(
             f"value cannot be converted to type c10::{_core.scalar_type_name(to.name)} without "
             "overflow"
@@ -92,6 +95,9 @@ def set_default_dtype(d: dtype) -> None:
     """Sets the dtype that floats become."""
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise type_error(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
+    if d.name not in _with_storage_class:
+        name = _core.scalar_type_name(d.name)
+        raise type_error(f"couldn't find storage object {name}Storage")
     from composit.flashlight.operators import promotion
 
     _default[0] = d.name

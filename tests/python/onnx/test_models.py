@@ -435,3 +435,23 @@ def test_a_model_that_torch_exports():
     np.testing.assert_allclose(
         composit.evaluate(found), net(x).detach().numpy(), rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("saturate", [0, 1])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+def test_casts_to_floats_of_8_bits_keep_to_the_greatest_number(dtype, saturate):
+    runtime = pytest.importorskip("onnxruntime")
+    x = np.array([500, -700, 30000, 464, 465, -3, 17], dtype)
+    number = helper.np_dtype_to_tensor_dtype(x.dtype)
+    proto = model_of(
+        [helper.make_node("Cast", ["x"], ["small"], to=TensorProto.FLOAT8E4M3FN, saturate=saturate),
+         helper.make_node("Cast", ["small"], ["y"], to=FLOAT)],
+        [tensor("x", [7], number)], [tensor("y", [7])],
+    )  # fmt: skip
+    proto.ir_version = 10
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = runtime.InferenceSession(proto.SerializeToString(), options)
+    (wanted,) = session.run(None, {"x": x})
+    found = composit.evaluate(composit.onnx.load(proto)(x))
+    np.testing.assert_array_equal(found, wanted)

@@ -211,3 +211,31 @@ def test_floats_of_8_bits_are_written_as_they_are_converted_here(tmp_path, dtype
     np.testing.assert_array_equal(peers[:6], wanted[1][:6])
     with pytest.raises(NotImplementedError, match=f"Concat of {dtype} is not in ONNX"):
         co.save(tmp_path / "n.onnx", lambda x: cnp.concatenate([x, x]), cnp.zeros(3, dtype))
+
+
+LAYOUTS = {
+    "identity": (lambda x: x, 19), "reshape": (lambda x: x.reshape(4), 19),
+    "transpose": (lambda x: x.T, 21), "squeeze": (lambda x: x[None].T.squeeze(), 21),
+    "cast": (lambda x: x.astype("float32"), 19),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_opset_has_floats_of_8_bits(tmp_path, name, dtype):
+    function, opset = LAYOUTS[name]
+    x = cnp.asarray([[1.0, 2.0], [3.0, -4.0]]).astype(dtype)
+    co.save(tmp_path / "m.onnx", function, x)
+    proto = onnx.load(tmp_path / "m.onnx")
+    assert proto.opset_import[0].version == opset
+    assert proto.ir_version == {19: 9, 21: 10}[opset]
+    onnx.checker.check_model(proto, full_check=True)
+    found, wanted = co.load(tmp_path / "m.onnx")(x), function(x)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(
+        np.asarray(found).astype("float32"), np.asarray(wanted).astype("float32")
+    )
+    with pytest.raises(
+        NotImplementedError, match=r"of floats of 8 bits is an .* opset 18 was asked"
+    ):
+        co.save(tmp_path / "n.onnx", function, x, opset=18)

@@ -9,7 +9,8 @@ import composit.torch as torch
 
 DTYPES = ("float8_e4m3fn", "float8_e5m2")
 COMPUTED = {
-    "mul": lambda t, a, i: a[:2] * a[:2],
+    "mul": lambda t, a, i: a[:2] * a[:2], "mul by one": lambda t, a, i: a[:1] * a,
+    "mul of a number": lambda t, a, i: t.tensor(0.5) * a,
     "eq": lambda t, a, i: a == a, "ne": lambda t, a, i: a != 1,
     "abs": lambda t, a, i: a.abs(), "isnan": lambda t, a, i: a.isnan(),
     "slice": lambda t, a, i: a[1:], "picked": lambda t, a, i: a[i],
@@ -72,6 +73,16 @@ def test_what_pytorch_refuses(name, dtype):
             REFUSED[name](*given(module, dtype))
 
 
+def test_infinities_are_asked_for_where_there_are_some():
+    for module in (torch, peer):
+        _, numbers, _ = given(module, "float8_e5m2")
+        assert numbers.isfinite().tolist() == [True] * 3 and numbers.isinf().tolist() == [False] * 3
+        _, numbers, _ = given(module, "float8_e4m3fn")
+        for ask in (module.isfinite, module.isinf):
+            with pytest.raises(NotImplementedError, match="not implemented for 'Float8_e4m3fn'"):
+                ask(numbers)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("other", ["float32", "int64", "float16", "bool"])
 def test_no_promotion(dtype, other):
@@ -112,10 +123,61 @@ def test_conversions_of_all_bits_and_roundings(dtype):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_numbers_that_are_too_large():
+TOO_LARGE = {
+    "full": lambda t, y, v: t.full((2,), v, dtype=y.dtype),
+    "new": lambda t, y, v: y.new_full((2,), v),
+    "like": lambda t, y, v: t.full_like(y, v), "fill": lambda t, y, v: y.fill_(v),
+    "pad": lambda t, y, v: t.nn.functional.pad(y, (1, 0), value=v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "float16", "bfloat16"])
+@pytest.mark.parametrize("name", TOO_LARGE)
+@pytest.mark.parametrize("number", [1e9, -1e6, float("inf"), float("nan"), 470.0, 500, True])
+def test_numbers_that_are_too_large(name, dtype, number):
+    found = []
     for module in (torch, peer):
-        _, numbers, _ = given(module, "float8_e4m3fn")
-        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
-            module.full((2,), -1e4, dtype=numbers.dtype)
-        with pytest.raises(RuntimeError, match="type c10::Float8_e4m3fn without overflow"):
-            numbers.fill_(500)
+        zeros = module.zeros(2, dtype=getattr(module, dtype))
+        try:
+            made = TOO_LARGE[name](module, zeros, number)
+            found.append(str(made.to(module.float64).tolist()))
+        except RuntimeError as error:
+            found.append(str(error).partition(" [")[0])
+    assert found[0] == found[1]
+
+
+def written(module, zeros, index, number):
+    zeros[index] = number
+    return zeros
+
+
+WRITTEN = {
+    "element": lambda t, y, v: written(t, y, 0, v), "slice": lambda t, y, v: written(t, y, [0], v),
+    "tensor": lambda t, y, v: written(t, y, 0, t.tensor(v)),
+    "where": lambda t, y, v: t.where(t.tensor([True, False]), y, v),
+    "where first": lambda t, y, v: t.where(t.tensor([True, False]), v, y),
+    "where tensor": lambda t, y, v: t.where(t.tensor([True, False]), y, t.tensor(v)),
+    "compared": lambda t, y, v: t.full_like(y, 448) == v,
+    "complex": lambda t, y, v: (t.ones(2, dtype=t.complex64) * v).to(y.dtype),
+    "data": lambda t, y, v: t.tensor([v, 1 + 2j], dtype=t.complex128).to(y.dtype),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("number", [1e9, -1e9, float("inf"), 470.0, 500, 10**6, float("nan")])
+def test_numbers_written_keep_to_the_greatest(name, dtype, number):
+    made = [
+        WRITTEN[name](module, module.zeros(2, dtype=getattr(module, dtype)), number)
+        for module in (torch, peer)
+    ]
+    assert str(shown(made[0])) == str(shown(made[1]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_no_default_dtype(dtype):
+    for module in (torch, peer):
+        with pytest.raises(TypeError, match=f"^couldn't find storage object F{dtype[1:]}Storage"):
+            module.set_default_dtype(getattr(module, dtype))
+        assert module.get_default_dtype() is module.float32

@@ -12,7 +12,7 @@ from composit import numpy as cnp
 from composit._core import not_implemented, runtime_error, value_error
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
-from composit.torch import calling, writing
+from composit.torch import calling, dtypes, writing
 from composit.torch.calling import define, functions, torch_function
 from composit.torch.functions import random
 from composit.torch.functions.indexing import from_first
@@ -370,6 +370,8 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 @torch_function("pad", is_function=False, is_method=False, is_neural=True)
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
+    if value is not None:
+        dtypes.check_fits(value, dtypes.of_numpy(input.dtype))
     return function_of("pad")(input, list(pad), mode, value)
 
 
