@@ -12,9 +12,11 @@ import numpy as np
 from plain_exports import STANDARD, TYPES, WARNINGS, leaves
 
 import composit
+from composit import _core
 
-# float16 and bfloat16 are the integers of their bits.
-KINDS = {**TYPES, "float16": "uint16_t", "bfloat16": "uint16_t"}
+# Short floats are the integers of their bits.
+SHORT = {t.name: f"uint{t.itemsize * 8}_t" for t in map(_core.dtype_of, _core.short_floats)}
+KINDS = {**TYPES, **SHORT}
 MAIN = """#include "batch.HEADER"
 
 #include <stdio.h>
