@@ -44,11 +44,9 @@ class ElementsOnce {
         for (Statement& each : block) {
             walk(each.body);
             walk(each.otherwise);
-            const auto count = each.kind == Kind::loop ? count_of(each) : std::nullopt;
-            if (!count || (count->step != 1 && count->step != -1)) continue;
-            const bool is_up = count->step == 1;
-            const Range range{count->counter, is_up ? count->begin : one_more(count->end),
-                              is_up ? count->end : one_more(count->begin)};
+            const auto count = each.kind == Kind::loop ? count_by_one(each) : std::nullopt;
+            if (!count) continue;
+            const Range range = range_of(*count);
             for (size_t i = 0; i < each.body.size();)
                 if (write_later(each.body, i, range))
                     each.body.erase(each.body.begin() + static_cast<std::ptrdiff_t>(i));

@@ -42,8 +42,8 @@ class Versions {
     // if (what it asserts holds from the first iteration to the last, of indices that are not
     // negative) the loop without assertions else the loop.
     std::optional<Statement> versions_of(const Statement& loop) {
-        const auto count = count_of(loop);
-        if (!count || (count->step != 1 && count->step != -1)) return {};
+        const auto count = count_by_one(loop);
+        if (!count) return {};
         const bool counts_up = count->step == 1;
         const std::map<int, int> assigned = assignments_in({loop});
         std::vector<Expr> by = all_variables(p_), begin = by, last = by;

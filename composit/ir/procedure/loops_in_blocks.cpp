@@ -25,10 +25,6 @@ constexpr int64_t meeting_distance = 128;  // elements; a few times this is a wa
 constexpr int least_cost = 8;              // of what becomes vectors, in additions
 constexpr int cost_of_keeping = 1;         // a value between pieces
 
-bool is_plain_value(const Statement& statement) {
-    return statement.kind == Kind::assign || statement.kind == Kind::load;
-}
-
 // Statements that run in a loop of their own.
 enum class BlockPart : uint8_t { assertions, inner_sum, vectors, in_order };
 struct BlockPiece {
@@ -71,9 +67,9 @@ class LoopsInBlocks {
     }
 
     Block blocks_of(const Statement& given) {
-        const auto count = count_of(given);
-        if (!count || (count->step != 1 && count->step != -1) || given.body.size() < 2 ||
-            given.body.size() > most_in_blocks || may_exit(given.body) || allocates(given.body) ||
+        const auto count = count_by_one(given);
+        if (!count || given.body.size() < 2 || given.body.size() > most_in_blocks ||
+            may_exit(given.body) || allocates(given.body) ||
             !is_long_enough(trips_of(p_, *count, count->begin)))
             return {};
         count_ = *count;
@@ -120,12 +116,11 @@ class LoopsInBlocks {
         const auto within = inner.kind == Kind::loop ? count_of(inner) : std::nullopt;
         return within && order_.is_free[node] && own_.contains(within->counter) &&
                !reads_any({within->begin, within->end}, assigned_) &&
-               std::all_of(inner.body.begin(), inner.body.end(), is_plain_value);
+               std::all_of(inner.body.begin(), inner.body.end(), is_value);
     }
 
     bool makes_vectors(size_t node) const {
-        return order_.is_free[node] &&
-               (is_plain_value(loop_.body[node]) || is_write(loop_.body[node]));
+        return order_.is_free[node] && (is_value(loop_.body[node]) || is_write(loop_.body[node]));
     }
 
     // Whether compilers make no vectors of the whole, as iterations hand on more than sums.
@@ -163,7 +158,7 @@ class LoopsInBlocks {
         std::set<int> found;
         for (size_t i = 0; i < loop_.body.size(); ++i) {
             const Statement& each = loop_.body[i];
-            if (!is_plain_value(each) || !order_.is_free[i] || assigned_.at(each.variable) != 1 ||
+            if (!is_value(each) || !order_.is_free[i] || assigned_.at(each.variable) != 1 ||
                 !own_.contains(each.variable))
                 continue;
             const std::vector<Expr> values = expressions_of(p_, each);
@@ -200,7 +195,7 @@ class LoopsInBlocks {
         const size_t n = loop_.body.size();
         std::vector<char> done(n, 0);
         const auto is_left_out = [&](size_t i) {
-            return is_plain_value(loop_.body[i]) && left_out.contains(loop_.body[i].variable);
+            return is_value(loop_.body[i]) && left_out.contains(loop_.body[i].variable);
         };
         size_t left = n;
         for (size_t i = 0; i < n; ++i)
@@ -350,7 +345,7 @@ class LoopsInBlocks {
             Block repeats;
             for (size_t i = loop_.body.size(); i-- > 0;) {
                 const Statement& each = loop_.body[i];
-                if (!is_plain_value(each) || !cheap.contains(each.variable) ||
+                if (!is_value(each) || !cheap.contains(each.variable) ||
                     !needed.contains(each.variable))
                     continue;
                 needed.erase(each.variable);

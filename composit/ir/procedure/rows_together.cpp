@@ -17,10 +17,6 @@ using scalar::Op;
 
 constexpr int64_t rows_at_once = 4;  // more would not find registers for all factors
 
-bool is_value(const Statement& statement) {
-    return statement.kind == Kind::assign || statement.kind == Kind::load;
-}
-
 class RowsTogether {
   public:
     explicit RowsTogether(Procedure procedure)
@@ -52,9 +48,8 @@ class RowsTogether {
         const auto count = count_of(loop);
         if (!count || count->step != 1 || loop.body.empty()) return false;
         const Statement& inner = loop.body.back();
-        const auto within = inner.kind == Kind::loop ? count_of(inner) : std::nullopt;
-        if (!within || (within->step != 1 && within->step != -1) || inner.body.empty())
-            return false;
+        const auto within = inner.kind == Kind::loop ? count_by_one(inner) : std::nullopt;
+        if (!within || inner.body.empty()) return false;
         if (within->begin.op() == Op::constant && within->end.op() == Op::constant) return false;
         const std::map<int, int> assigned = assignments_in({loop});
         const auto is_fixed = [&](const std::vector<Expr>& values, int except) {

@@ -64,8 +64,8 @@ class StridesApart {
 
     // What copies, before the loop, what the innermost loops that stand in it read.
     Block take_apart(Statement& outer) {
-        const auto count = count_of(outer);
-        if (!count || (count->step != 1 && count->step != -1)) return {};
+        const auto count = count_by_one(outer);
+        if (!count) return {};
         outer_ = &outer;
         moving_ = assignments_in({outer});
         turns_ = trips_of(p_, *count, count->begin);
@@ -82,15 +82,12 @@ class StridesApart {
         if (statement.kind != Kind::loop || statement.body.size() > most_in_strides) return;
         const bool is_plain =
             std::all_of(statement.body.begin(), statement.body.end(), [](const Statement& each) {
-                return each.kind == Kind::assign || each.kind == Kind::load || is_write(each) ||
-                       each.kind == Kind::append || each.kind == Kind::take;
+                return is_value(each) || is_write(each) || each.kind == Kind::append ||
+                       each.kind == Kind::take;
             });
-        const auto count = count_of(statement);
-        if (!is_plain || !count || (count->step != 1 && count->step != -1)) return;
-        const Range range =
-            count->step == 1 ? Range{count->counter, count->begin, count->end}
-                             : Range{count->counter, one_more(count->end), one_more(count->begin)};
-        if (auto made = version_of(statement, range)) statement = std::move(*made);
+        const auto count = count_by_one(statement);
+        if (!is_plain || !count) return;
+        if (auto made = version_of(statement, range_of(*count))) statement = std::move(*made);
     }
 
     // if (what it reads is copied) the loop that reads the copies else the loop

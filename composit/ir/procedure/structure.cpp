@@ -237,6 +237,16 @@ std::optional<Count> count_of(const Statement& loop) {
     return has_own(loop.body, Kind::stop) ? std::nullopt : steps_of(loop);
 }
 
+std::optional<Count> count_by_one(const Statement& loop) {
+    const auto count = count_of(loop);
+    return count && (count->step == 1 || count->step == -1) ? count : std::nullopt;
+}
+
+Range range_of(const Count& by_one) {
+    if (by_one.step == 1) return {by_one.counter, by_one.begin, by_one.end};
+    return {by_one.counter, one_more(by_one.end), one_more(by_one.begin)};
+}
+
 std::optional<Range> range_of(const Statement& loop) {
     if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
     const Statement &start = loop.first[0], &step = loop.otherwise[0];

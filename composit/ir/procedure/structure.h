@@ -32,6 +32,10 @@ Expr one_less(const Expr& x);
 inline bool is_write(const Statement& statement) {
     return statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::add;
 }
+// Whether it gives a variable a value and does nothing else.
+inline bool is_value(const Statement& statement) {
+    return statement.kind == Statement::Kind::assign || statement.kind == Statement::Kind::load;
+}
 // Whether it gives a variable a value.
 inline bool is_assignment(const Statement& statement) {
     return statement.kind == Statement::Kind::assign || statement.kind == Statement::Kind::load ||
@@ -77,6 +81,8 @@ struct Count {
     int64_t step = 1;
 };
 std::optional<Count> count_of(const Statement& loop);
+// The same of one that counts up or down by one.
+std::optional<Count> count_by_one(const Statement& loop);
 // The same of one that may break.
 std::optional<Count> steps_of(const Statement& loop);
 
@@ -86,6 +92,7 @@ struct Range {
     Expr low, high;  // from low, below high
 };
 std::optional<Range> range_of(const Statement& loop);
+Range range_of(const Count& by_one);
 
 // Which iteration of a counted loop runs, from 0; how often it runs. `begin` may stand for its own.
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin);

@@ -19,10 +19,6 @@ using scalar::Op;
 constexpr int64_t sums_at_once = 4;  // one waits three or four times as long as an addition takes
 constexpr size_t most_summed = 16;   // statements of an inner loop that is written four times
 
-bool is_value(const Statement& statement) {
-    return statement.kind == Kind::assign || statement.kind == Kind::load;
-}
-
 class SumsTogether {
   public:
     explicit SumsTogether(Procedure procedure)
@@ -49,21 +45,16 @@ class SumsTogether {
         }
     }
 
-    static std::optional<Count> by_one(const Statement& loop) {
-        const auto count = count_of(loop);
-        return count && (count->step == 1 || count->step == -1) ? count : std::nullopt;
-    }
-
     // Where the inner loop stands in a loop each of whose iterations computes values of its own,
     // runs an inner loop that sums something, and does nothing that another one could see.
     std::optional<size_t> inner_of(const Statement& loop) const {
-        const auto count = by_one(loop);
+        const auto count = count_by_one(loop);
         if (!count) return {};
         const auto first =
             std::find_if(loop.body.begin(), loop.body.end(),
                          [](const Statement& each) { return each.kind == Kind::loop; });
         if (first == loop.body.end() || first->body.size() > most_summed) return {};
-        const auto within = by_one(*first);
+        const auto within = count_by_one(*first);
         const std::map<int, int> assigned = assignments_in({loop});
         if (!within || reads_any({within->begin, within->end}, assigned) ||
             reads_any({count->begin, count->end}, assigned) ||

@@ -73,8 +73,8 @@ class VariedOperands {
     // The statements before the loop that fill an array with each such operand, which the loop
     // reads an element of in each iteration then.
     Block vary(Statement& loop) {
-        const auto count = count_of(loop);
-        if (!count || (count->step != 1 && count->step != -1)) return {};
+        const auto count = count_by_one(loop);
+        if (!count) return {};
         Block before, loads;
         for (const Expr& operand : fixed_operands(loop)) {
             const SourceLine line = loop.line;
