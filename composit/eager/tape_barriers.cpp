@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace composit::eager {
 namespace {
@@ -53,10 +54,11 @@ class CutGraph {
         all.insert(all.end(), inputs_.begin(), inputs_.end());
         all.insert(all.end(), sinks_.begin() + rest, sinks_.end());
         if (all.size() == starts.size()) return {};
-        all = substituted(all, hooked_, stand_ins_, hook);
-        const auto middle = all.begin() + static_cast<std::ptrdiff_t>(starts.size());
-        Tensors found = rule_(Tensors(all.begin(), middle), flows, Tensors(middle, all.end()));
-        found = substituted(found, stand_ins_, hooked_, nullptr);
+        const Substitution cut = without_hooked(all, hook);
+        const auto middle = cut.graphs.begin() + static_cast<std::ptrdiff_t>(starts.size());
+        Tensors found =
+            rule_(Tensors(cut.graphs.begin(), middle), flows, Tensors(middle, cut.graphs.end()));
+        found = ir::substitute(found, cut.made, cut.instead_of);
         const auto of_sinks = found.begin() + static_cast<std::ptrdiff_t>(inputs_.size());
         Found made{Tensors(found.begin(), of_sinks), Tensors(of_sinks, found.end())};
         for (size_t i = 0; i < made.sinks.size(); ++i) {
@@ -74,17 +76,45 @@ class CutGraph {
         return std::nullopt;
     }
 
-    // The graphs, with stand-ins for hooked tensors or back, but for the one at `but`.
-    static Tensors substituted(const Tensors& graphs, const Tensors& from, const Tensors& to,
-                               const Tensor* but) {
-        Tensors chosen, stand_ins;
-        for (size_t i = 0; i < from.size(); ++i) {
-            if (but && is_same_node(from[i], *but)) continue;
-            chosen.push_back(from[i]);
-            stand_ins.push_back(to[i]);
+    // Graphs in which stand-ins are where hooked tensors were, and how to go back.
+    struct Substitution {
+        Tensors graphs;
+        // The tensors that were made, and those that they stand for. A gradient holds the latter:
+        // a later gradient looks for those at which it stops, and for those that were saved.
+        Tensors made, instead_of;
+    };
+    // The hooked tensor at `but` stays.
+    Substitution without_hooked(const Tensors& graphs, const Tensor* but) const {
+        Tensors from;
+        Substitution found;
+        for (size_t i = 0; i < hooked_.size(); ++i) {
+            if (but && is_same_node(hooked_[i], *but)) continue;
+            from.push_back(hooked_[i]);
+            found.made.push_back(stand_ins_[i]);
         }
-        if (chosen.empty() || graphs.empty()) return graphs;
-        return ir::substitute(graphs, chosen, stand_ins);
+        found.instead_of = from;
+        if (from.empty()) {
+            found.graphs = graphs;
+            return found;
+        }
+        found.graphs = ir::substitute(graphs, from, found.made);
+        std::unordered_set<const ir::Node*> seen;
+        for (const Tensor& stand_in : found.made) seen.insert(&stand_in.node());
+        std::vector<std::pair<const ir::Node*, const ir::Node*>> open;
+        for (size_t i = 0; i < graphs.size(); ++i)
+            open.emplace_back(&graphs[i].node(), &found.graphs[i].node());
+        while (!open.empty()) {
+            const auto [before, after] = open.back();
+            open.pop_back();
+            if (before == after || !seen.insert(after).second) continue;
+            for (size_t output = 0; output < before->types().size(); ++output) {
+                found.made.emplace_back(Ref<ir::Node>(after), static_cast<int>(output));
+                found.instead_of.emplace_back(Ref<ir::Node>(before), static_cast<int>(output));
+            }
+            for (size_t i = 0; i < before->operands().size(); ++i)
+                open.emplace_back(&before->operands()[i].node(), &after->operands()[i].node());
+        }
+        return found;
     }
 
     const FlowRule& rule_;
