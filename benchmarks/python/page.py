@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from measured import Fall
+from reasons import reasons
 
 INTRODUCTION = """# Performance
 
@@ -96,7 +97,7 @@ def table_line(row: dict) -> str:
     return f"| {' | '.join(found)} |"
 
 
-def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str:
+def page(machine: dict[str, str], groups: dict[str, dict], fallen: list[Fall]) -> str:
     """The text of docs/performance.md. A group holds title, notes, limits and rows."""
     about = "; ".join(f"{key} {value}" for key, value in machine.items())
     parts = [INTRODUCTION, f"\n{fill(f'Measured on {about}.', 100)}\n"]
@@ -105,7 +106,7 @@ def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str
             "\n**Fallen by more than 10 % behind the best of ten commits on this machine:**\n\n"
         )
         parts += [f"- {fall}\n" for fall in fallen]
-    for group in groups:
+    for name, group in sorted(groups.items()):
         limits = "; ".join(
             f"{limit['threads']} thread{'s' * (limit['threads'] > 1)}: "
             f"{limit['flops'] / 1e9:.0f} GFLOP/s, {limit['bandwidth'] / 1e9:.1f} GB/s"
@@ -118,4 +119,7 @@ def page(machine: dict[str, str], groups: list[dict], fallen: list[Fall]) -> str
                  "|---|---:|---:|---|---:|---:|---:|---:|"]  # fmt: skip
         lines += [table_line(row) for row in group["rows"]]
         parts.append("\n".join(lines) + "\n")
+        below = dict.fromkeys(row["case"] for row in group["rows"] if is_below(row))
+        if below:
+            parts.append(f"\nWhy rows are below their must:\n\n{reasons(name, list(below))}")
     return "".join(parts)

@@ -84,7 +84,7 @@ def measure_all(is_short: bool) -> bool:
     draw_history(history(about), pictures / "performance_history.svg")
     fallen = falls(before, now)
     file = FOLDER / "performance.md" if is_short else PAGE
-    file.write_text(page(about, [groups[name] for name in sorted(groups)], fallen))
+    file.write_text(page(about, groups, fallen))
     if fallen:
         print(f"\n!!! {len(fallen)} ROWS FELL BY MORE THAN 10 %:")
         for fall in fallen:

@@ -24,9 +24,21 @@ def test_a_page_has_each_groups_limits():
         "title": "Sums", "notes": "Of things.",
         "limits": [{"threads": 1, "flops": 5e10, "bandwidth": 1e10}], "rows": [row(3.0, 2.0)],
     }  # fmt: skip
-    text = page({"CPU": "one"}, [group], [])
+    text = page({"CPU": "one"}, {"sums": group}, [])
     assert "Measured on CPU one." in text
     assert "## Sums" in text and "50 GFLOP/s, 10.0 GB/s" in text
+
+
+def test_a_row_below_its_must_has_a_reason_beside_it():
+    group = {
+        "title": "NumPy's functions", "notes": "Of things.",
+        "limits": [{"threads": 1, "flops": 5e10, "bandwidth": 1e10}],
+        "rows": [row(3.0, 2.0) | {"case": "sum, 1e6"}, row(1.0, 2.0) | {"case": "sort, 1e2"},
+                 row(1.0, 2.0) | {"case": "take, 1e2"}, row(1.0, 2.0) | {"case": "sort, odd"}],
+    }  # fmt: skip
+    text = page({"CPU": "one"}, {"functions": group}, [])
+    assert "- *sort, 1e2; take, 1e2*: A call" in text and "- *sort, odd*: Not known yet." in text
+    assert "*sum" not in text
 
 
 def test_the_ratio_is_the_best_peers():
