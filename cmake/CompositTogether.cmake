@@ -14,7 +14,6 @@ set(COMPOSIT_SOURCES_ALONE
     composit/cg/jacobians.cpp
     composit/cg/logspace.cpp
     composit/cg/promotion.cpp
-    composit/foreign/procedures.cpp
     composit/foreign/solving.cpp
     composit/functional/ruled_call.cpp
     composit/ir/constant_array.cpp

@@ -4,6 +4,7 @@
 #include "composit/functional/captured.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/call_rules.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -13,7 +14,7 @@ using ir::Attributes;
 using ir::Body;
 using ir::Node;
 using ir::TensorType;
-using BodyRef = std::shared_ptr<const Body>;
+using ops::BodyRef;
 using Flags = std::vector<bool>;
 
 namespace {
@@ -24,12 +25,14 @@ Tensors strong(const Tensors& tensors) {
     return result;
 }
 
+constexpr const char* rules_name = "call_with_pullback";
+
 bool is_alike(const Tensor& a, const Tensor& b) {
     return a.shape() == b.shape() && a.dtype() == b.dtype();
 }
 
 void check(const Tensors& arguments, const Attributes& attributes) {
-    const char* name = "call_with_pullback";
+    const char* name = rules_name;
     const Body& body = *ir::checked_attribute<BodyRef>(name, attributes, "body");
     const Body& pullback = *ir::checked_attribute<BodyRef>(name, attributes, "pullback");
     Tensors needed = body.parameters;
@@ -48,17 +51,6 @@ void check(const Tensors& arguments, const Attributes& attributes) {
                           "for each argument, of their types, are required.");
     if (attributes.has("differentiable"))
         (void)ir::checked_attribute<int64_t>(name, attributes, "differentiable");
-}
-
-std::vector<TensorType> infer(const Tensors& arguments, const Attributes& attributes) {
-    const Body& body = *attributes.get<BodyRef>("body");
-    for (size_t i = 0; i < arguments.size(); ++i)
-        user_check(is_alike(arguments[i], body.parameters[i]), body.name, ": argument ", i,
-                   " has type ", arguments[i].type(), ". ", body.parameters[i].type(),
-                   " is required.");
-    std::vector<TensorType> types;
-    for (const Tensor& result : body.results) types.push_back({result.shape(), result.dtype()});
-    return types;
 }
 
 int64_t differentiable_of(const Node& node) {
@@ -81,56 +73,25 @@ Tensors vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
     return result;
 }
 
-// A body over parameters with a leading axis where batched[i]; with which all results have it.
-Body batched_body(const Body& body, const Flags& batched, int64_t size) {
-    Body result{body.name, {}, {}};
-    Tensors from, to;
-    for (size_t i = 0; i < body.parameters.size(); ++i) {
-        const Tensor& old = body.parameters[i];
-        ir::Shape shape = old.shape();
-        if (batched[i]) shape.insert(shape.begin(), size);
-        result.parameters.push_back(batched[i] ? ir::input(old.name(), old.dtype(), shape) : old);
-        if (!batched[i]) continue;
-        from.push_back(old);
-        to.push_back(result.parameters.back());
-    }
-    result.results = transforms::vmap(body.results, from, to);
-    return result;
-}
-
 Tensors batch(const Node& node, const Tensors& operands, const Flags& batched, int64_t size) {
     const Body& old = *node.attributes().get<BodyRef>("pullback");
     Flags flags = batched;
     flags.resize(old.parameters.size(), true);
-    Body pullback = batched_body(old, flags, size);
+    Body pullback = transforms::batched_body(old, flags, size);
     // What is the same for all gets the sum of what comes back.
     for (size_t i = 0; i < operands.size(); ++i)
         if (!batched[i])
             pullback.results[i] = ir::is_inexact(pullback.results[i].dtype())
                                       ? ops::reduce(ops::Combiner::sum, pullback.results[i], {0})
                                       : ops::zeros_like(operands[i]);
-    Body body = batched_body(*node.attributes().get<BodyRef>("body"), batched, size);
+    Body body = transforms::batched_body(*ops::body_of_call(node), batched, size);
     return call_with_pullback(std::make_shared<const Body>(std::move(body)),
                               std::make_shared<const Body>(std::move(pullback)), operands,
                               differentiable_of(node));
 }
 
-const ir::Operation& operation() {
-    static const ir::Operation& registered = ir::register_operation({
-        .name = "call_with_pullback",
-        .doc = "A named graph applied to arguments, and the graph of its derivative.",
-        .infer = infer,
-        .vjp = vjp,
-        .batch = batch,
-        .decompose =
-            [](const Node& node) {
-                return ir::inline_body(*node.attributes().get<BodyRef>("body"),
-                                       strong(node.operands()));
-            },
-        .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
-        .check = check,
-    });
-    return registered;
+void register_rules() {
+    ops::register_call_rules(rules_name, {.of = {.vjp = vjp, .batch = batch}, .check = check});
 }
 
 const ir::Operation& refusing_operation() {
@@ -163,11 +124,11 @@ const ir::Operation& refusing_operation() {
 
 Tensors call_with_pullback(BodyRef body, BodyRef pullback, const Tensors& arguments,
                            std::optional<int64_t> differentiable) {
-    Attributes attributes{{"body", body}, {"pullback", pullback}};
+    Attributes attributes{{"pullback", std::move(pullback)}};
     if (differentiable && *differentiable < static_cast<int64_t>(arguments.size()))
-        attributes = {{"body", body}, {"differentiable", *differentiable}, {"pullback", pullback}};
-    check(arguments, attributes);
-    return ir::outputs_of(ir::make_node(operation(), arguments, attributes));
+        attributes = {{"differentiable", *differentiable}, attributes.items()[0]};
+    register_rules();
+    return ops::call_with_rules(rules_name, std::move(body), arguments, std::move(attributes));
 }
 
 // The call takes the inputs, which have the gradients, the values, which it returns, and whatever
@@ -206,7 +167,7 @@ Tensor refuse_gradient(const Tensor& x, const std::string& message) {
 }
 
 void register_operations() {
-    operation();
+    register_rules();
     refusing_operation();
 }
 

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/nn/differentiation.h"
+#include "composit/ops/call_rules.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -262,8 +263,9 @@ Rule rule_of(const Node& node, DType dtype) {
 
 Tensors logspace(const Tensors& outputs) {
     // What has a derivative of its own is computed as it is, with that.
-    const Tensors plain = transforms::inline_calls(outputs, [](const ir::Operation& one) {
-        return one.name == "stop_gradient" || one.name == "call_with_pullback";
+    const Tensors plain = transforms::inline_calls(outputs, [](const Node& node) {
+        return node.operation().name == "stop_gradient" ||
+               (ops::body_of_call(node) && ir::vjp_of(node));
     });
     const std::vector<const Node*> order = ir::topological_order(plain);
     // Which nodes' logarithms are wanted, from the outputs down, and the dtype that they are to

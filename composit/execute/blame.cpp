@@ -27,9 +27,11 @@ bool is_indexing(const Node& node) {
     return name == "gather" || name == "scatter";
 }
 
-bool is_foreign(const Node& node) { return node.operation().is_foreign; }
+bool may_raise(const Node& node) {
+    return node.operation().is_foreign || node.operation().calls_procedure;
+}
 
-// Whether the foreign function of the node fails for its operands' values.
+// Whether what the node calls fails for its operands' values.
 bool fails_alone(const Node& node) {
     std::vector<Tensor> operands;
     for (const Array& value : evaluate_without_blame(node.operands(), {}))
@@ -91,7 +93,7 @@ void rethrow_with_line(const IndexError& error, const std::vector<Tensor>& outpu
 }
 
 void rethrow_with_line(const LinAlgError& error, const std::vector<Tensor>& outputs) {
-    rethrow_with(error, outputs, {is_foreign, fails_alone});
+    rethrow_with(error, outputs, {may_raise, fails_alone});
 }
 
 }  // namespace composit::execute

@@ -5,6 +5,7 @@
 #include "composit/ir/body.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/call_rules.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -23,9 +24,9 @@ using ir::Tensor;
 using ir::TensorType;
 using Tensors = std::vector<Tensor>;
 using Flags = std::vector<bool>;
-using BodyRef = std::shared_ptr<const Body>;
+using ops::BodyRef;
 
-constexpr const char* operation_name = "ruled_call";
+constexpr const char* rules_name = "ruled_call";
 
 // The bodies with rules that are alive: text that was parsed has bodies without.
 struct Known {
@@ -118,57 +119,21 @@ Tensors batch(const Node& node, const Tensors& operands, const Flags& batched, i
     const Flags of_inputs(batched.begin(), batched.begin() + count);
     if (Tensors made = old.rules->batch(strong(inputs), of_inputs, size); !made.empty())
         return made;
-    Body body{old.name, {}, {}};
-    Tensors from, to;
-    for (size_t i = 0; i < old.parameters.size(); ++i) {
-        const Tensor& parameter = old.parameters[i];
-        ir::Shape shape = parameter.shape();
-        if (batched[i]) shape.insert(shape.begin(), size);
-        body.parameters.push_back(batched[i] ? ir::input(parameter.name(), parameter.dtype(), shape)
-                                             : parameter);
-        if (!batched[i]) continue;
-        from.push_back(parameter);
-        to.push_back(body.parameters.back());
-    }
-    body.results = transforms::vmap(old.results, from, to);
+    Body body = transforms::batched_body(old, batched, size);
     return made_call(std::move(body), old.input_count, operands,
                      old.rules->rules_of_batch(of_inputs, size));
 }
 
 void check(const Tensors& operands, const Attributes& attributes) {
-    const BodyRef& body = ir::checked_attribute<BodyRef>(operation_name, attributes, "body");
-    (void)ir::checked_attribute<int64_t>(operation_name, attributes, "number");
-    user_check(body->parameters.size() == operands.size(), operation_name, ": ", operands.size(),
+    const auto& body = attributes.get<BodyRef>("body");
+    (void)ir::checked_attribute<int64_t>(rules_name, attributes, "number");
+    user_check(body->parameters.size() == operands.size(), rules_name, ": ", operands.size(),
                " operands. ", body->parameters.size(), " are required.");
     const std::lock_guard lock(known().mutex);
-    user_check<NotSupported>(known().bodies.contains(body.get()), operation_name, ": the rules of ",
+    user_check<NotSupported>(known().bodies.contains(body.get()), rules_name, ": the rules of ",
                              body->name,
                              " are functions, which no text holds. A graph that was "
                              "built, or one without rules, is required.");
-}
-
-const ir::Operation& operation() {
-    static const ir::Operation& registered = ir::register_operation({
-        .name = operation_name,
-        .doc = "A named graph applied to arguments, with rules of its own for transforms.",
-        .infer =
-            [](const Tensors&, const Attributes& attributes) {
-                std::vector<TensorType> types;
-                for (const Tensor& result : attributes.get<BodyRef>("body")->results)
-                    types.push_back({result.shape(), result.dtype()});
-                return types;
-            },
-        .vjp = vjp,
-        .jvp = jvp,
-        .batch = batch,
-        .decompose =
-            [](const Node& node) {
-                return ir::inline_body(body_of(node), strong(node.operands()));
-            },
-        .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
-        .check = check,
-    });
-    return registered;
 }
 
 Tensors made_call(Body body, size_t input_count, const Tensors& arguments,
@@ -176,8 +141,9 @@ Tensors made_call(Body body, size_t input_count, const Tensors& arguments,
     static std::atomic<int64_t> number{0};  // two calls with equal bodies may have other rules
     const BodyRef ruled =
         std::make_shared<const RuledBody>(std::move(body), input_count, std::move(rules));
-    return ir::outputs_of(
-        ir::make_node(operation(), arguments, {{"body", ruled}, {"number", number++}}));
+    ops::register_call_rules(rules_name,
+                             {.of = {.vjp = vjp, .jvp = jvp, .batch = batch}, .check = check});
+    return ops::call_with_rules(rules_name, ruled, arguments, {{"number", number++}});
 }
 
 }  // namespace
@@ -188,11 +154,6 @@ std::vector<Tensor> ruled_call(const std::string& name, const std::vector<Tensor
                                std::shared_ptr<const Rules> rules) {
     user_check<TypeError>(arguments.size() == parameters.size(), name, ": ", arguments.size(),
                           " arguments given. ", parameters.size(), " are required.");
-    for (size_t i = 0; i < arguments.size(); ++i)
-        user_check(arguments[i].shape() == parameters[i].shape() &&
-                       arguments[i].dtype() == parameters[i].dtype(),
-                   name, ": argument ", i, " has type ", arguments[i].type(), ". ",
-                   parameters[i].type(), " is required.");
     Body body{name, parameters, strong(results)};
     Tensors all = strong(arguments);
     const Tensors captured = take_out_captured(body, ScalarConstants::stay);
@@ -202,7 +163,7 @@ std::vector<Tensor> ruled_call(const std::string& name, const std::vector<Tensor
 
 std::vector<Tensor> without_rules(const std::vector<Tensor>& tensors) {
     return transforms::inline_calls(
-        tensors, [](const ir::Operation& other) { return &other != &operation(); });
+        tensors, [](const Node& node) { return ops::rules_of_call(node) != rules_name; });
 }
 
 }  // namespace composit

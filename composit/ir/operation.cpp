@@ -50,6 +50,28 @@ std::vector<const Operation*> all_operations() {
     return result;
 }
 
+namespace {
+
+const TransformRules* rules_of(const Node& node) {
+    const Operation& operation = node.operation();
+    return operation.rules ? operation.rules(node) : nullptr;
+}
+
+}  // namespace
+
+const VjpRule& vjp_of(const Node& node) {
+    const TransformRules* const own = rules_of(node);
+    return own ? own->vjp : node.operation().vjp;
+}
+const JvpRule& jvp_of(const Node& node) {
+    const TransformRules* const own = rules_of(node);
+    return own ? own->jvp : node.operation().jvp;
+}
+const BatchRule& batch_of(const Node& node) {
+    const TransformRules* const own = rules_of(node);
+    return own ? own->batch : node.operation().batch;
+}
+
 std::string label(const Node& node) {
     const Operation& operation = node.operation();
     return operation.label ? operation.label(node) : operation.name;

@@ -56,6 +56,27 @@ class Lowering {
     virtual void result(int i, Nest nest) = 0;
 };
 
+// Gradients with respect to the operands for which wanted[i]; an empty Tensor means zero.
+// `gradients` has one tensor per output, empty where none flows. The rule is linear in `gradients`
+// and built of differentiable operations: forward mode follows from it (jvp.h).
+using VjpRule = std::function<std::vector<Tensor>(
+    const Node& node, const std::vector<Tensor>& gradients, const std::vector<bool>& wanted)>;
+// Tangents of the outputs for tangents of the operands, empty where there is none.
+using JvpRule =
+    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& tangents)>;
+// The node over operands with an extra leading axis where batched[i]; every output gets the leading
+// axis.
+using BatchRule =
+    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& operands,
+                                      const std::vector<bool>& batched, int64_t batch_size)>;
+
+// How transforms treat a node.
+struct TransformRules {
+    VjpRule vjp = {};
+    JvpRule jvp = {};
+    BatchRule batch = {};
+};
+
 struct Operation {
     std::string name;
     std::string doc;  // one line
@@ -65,24 +86,12 @@ struct Operation {
                                           const Attributes& attributes)>
         infer;
 
-    // Gradients with respect to the operands for which wanted[i]; an empty Tensor means zero.
-    // `gradients` has one tensor per output, empty where none flows. Null: the operation has no
-    // derivative. The rule is linear in `gradients` and built of differentiable operations: forward
-    // mode follows from it (jvp.h).
-    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& gradients,
-                                      const std::vector<bool>& wanted)>
-        vjp = {};
-
-    // Tangents of the outputs for tangents of the operands, empty where there is none. Null: by
-    // transposing `vjp`.
-    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& tangents)> jvp =
-        {};
-
-    // The operation over operands with an extra leading axis where batched[i]; every output gets
-    // the leading axis.
-    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& operands,
-                                      const std::vector<bool>& batched, int64_t batch_size)>
-        batch = {};
+    VjpRule vjp = {};      // null: the operation has no derivative
+    JvpRule jvp = {};      // null: by transposing `vjp`
+    BatchRule batch = {};  // null: none
+    // The rules of one node in place of these: of a call, whose rules are an attribute. Null: these
+    // are every node's, as they are where it returns null.
+    const TransformRules* (*rules)(const Node& node) = nullptr;
 
     // To kernels. Null: `decompose` is used.
     std::function<void(const Node& node, Lowering& lowering)> lower = {};
@@ -125,6 +134,8 @@ struct Operation {
 
     // Its kernel is a Foreign: the bits are another library's, and it cannot be exported.
     bool is_foreign = false;
+    // Its kernel is a Call: the statements of a procedure, whose failures nobody else foresees.
+    bool calls_procedure = false;
 
     // What it calls takes the operands and results that its attributes state as they are, in
     // memory: a text, which may state anything, cannot ask for it (parse.h).
@@ -132,6 +143,11 @@ struct Operation {
 
     uint64_t hash = 0;  // of the name; register_operation fills it in
 };
+
+// The rules of a node: its own, or its operation's.
+const VjpRule& vjp_of(const Node& node);
+const JvpRule& jvp_of(const Node& node);
+const BatchRule& batch_of(const Node& node);
 
 // The registry, for parsing and for documentation; append-only and thread-safe. Names are unique
 // (ValueError).

@@ -46,8 +46,7 @@ std::string shortened(const std::string& words) {
 }
 
 const Body* body_of(const Node& node) {
-    const std::string& name = node.operation().name;
-    if (name != "call" && name != "call_with_pullback") return nullptr;
+    if (node.operation().name != "call") return nullptr;
     const Attribute* const body = node.attributes().find("body");
     return body ? std::get<std::shared_ptr<const Body>>(*body).get() : nullptr;
 }
@@ -59,7 +58,7 @@ PictureItem box_of(std::string name, const Node& node) {
     const std::string words = shortened(own.empty() ? label(node) : own);
     const bool is_leaf = is_leaf_of_picture(node);
     const std::string& operation = node.operation().name;
-    const bool is_call = operation == "call" || operation == "call_with_pullback";
+    const bool is_call = operation == "call";
     return {std::move(name),
             {{"label", words.empty() ? operation : words},
              {"shape", is_leaf   ? "ellipse"

@@ -52,7 +52,7 @@ bool is_leaf(const Buffer& buffer) {
 Schema choose_schema(const ir::kernel::Program& program, const Machine& machine, bool fuse) {
     for (const auto& kernel : program.kernels)  // tiles cannot go through loops and foreign calls
         if (std::holds_alternative<ir::kernel::Repeat>(kernel.body) ||
-            std::holds_alternative<ir::kernel::Foreign>(kernel.body))
+            ir::kernel::takes_whole_arrays(kernel))
             return schema_of(program, {});
     ir::kernel::Program shapes = program;  // without the values of constants, which need not move
     for (Buffer& buffer : shapes.buffers) buffer.value = {};

@@ -4,9 +4,8 @@
 #include "composit/base/error.h"
 #include "composit/functional/captured.h"
 #include "composit/ir/body.h"
-#include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/numpy/operand.h"
+#include "composit/ops/call_rules.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -19,10 +18,7 @@ namespace {
 
 using ir::Body;
 using ir::Node;
-using BodyRef = std::shared_ptr<const Body>;
 using Tensors = std::vector<Tensor>;
-
-const Body& body_of(const Node& node) { return *node.attributes().get<BodyRef>("body"); }
 
 Tensors strong(const Tensors& tensors) {
     Tensors result;
@@ -33,7 +29,7 @@ Tensors strong(const Tensors& tensors) {
 // Of the body alone, whose size does not grow with what comes before it: over its parameters, and
 // placeholders for what flows in.
 Tensors gradients(const Node& node, const Tensors& incoming, const std::vector<bool>& wanted) {
-    const Body& body = body_of(node);
+    const Body& body = *ops::body_of_call(node);
     Tensors outputs, cotangents, given, sources;
     for (size_t i = 0; i < incoming.size(); ++i) {
         if (!incoming[i]) continue;
@@ -61,7 +57,7 @@ Tensors gradients(const Node& node, const Tensors& incoming, const std::vector<b
 
 // Forward mode keeps nothing for later: it is that of the body.
 Tensors tangents_of(const Node& node, const Tensors& given) {
-    const Body& body = body_of(node);
+    const Body& body = *ops::body_of_call(node);
     Tensors sources, directions, from = body.parameters, to = strong(node.operands());
     for (size_t k = 0; k < given.size(); ++k) {
         if (!given[k]) continue;
@@ -73,43 +69,13 @@ Tensors tangents_of(const Node& node, const Tensors& given) {
     return ir::substitute(transforms::jvp(body.results, sources, directions), from, to);
 }
 
-const ir::Operation& remat_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "remat",
-        .doc = "A graph applied to arguments, computed again for its gradients.",
-        .infer =
-            [](const Tensors& arguments, const ir::Attributes& attributes) {
-                const Body& body = *attributes.get<BodyRef>("body");
-                user_check<TypeError>(arguments.size() == body.parameters.size(), body.name, ": ",
-                                      arguments.size(), " arguments given. ",
-                                      body.parameters.size(), " required.");
-                for (size_t i = 0; i < arguments.size(); ++i)
-                    user_check(arguments[i].shape() == body.parameters[i].shape() &&
-                                   arguments[i].dtype() == body.parameters[i].dtype(),
-                               body.name, ": argument ", i, " has type ", arguments[i].type(), ". ",
-                               body.parameters[i].type(), " is required.");
-                std::vector<ir::TensorType> types;
-                for (const Tensor& result : body.results) types.push_back(result.type());
-                return types;
-            },
-        .vjp = gradients,
-        .jvp = tangents_of,
-        .decompose =
-            [](const Node& node) {
-                return ir::inline_body(body_of(node), strong(node.operands()));
-            },
-        .label = [](const Node& node) { return body_of(node).name; },
-        .check =
-            [](const Tensors&, const ir::Attributes& attributes) {
-                ir::checked_attribute<BodyRef>("remat", attributes, "body");
-            },
-    });
-    return operation;
-}
+constexpr const char* rules_name = "remat";
 
 }  // namespace
 
-void register_remat() { remat_operation(); }
+void register_remat() {
+    ops::register_call_rules(rules_name, {.of = {.vjp = gradients, .jvp = tangents_of}});
+}
 
 TensorFunction remat(TensorFunction function, std::string_view name) {
     return [function = std::move(function), name = std::string(name)](const Tensors& arguments) {
@@ -126,8 +92,8 @@ TensorFunction remat(TensorFunction function, std::string_view name) {
         const Tensors captured = take_out_captured(body, ScalarConstants::come_out);
         Tensors operands = strong(arguments);
         operands.insert(operands.end(), captured.begin(), captured.end());
-        return ir::outputs_of(ir::make_node(remat_operation(), operands,
-                                            {{"body", std::make_shared<const Body>(body)}}));
+        register_remat();
+        return ops::call_with_rules(rules_name, std::make_shared<const Body>(body), operands);
     };
 }
 

@@ -225,6 +225,19 @@ void check(const Tensors& operands, const Attributes& attributes) {
     callable->check_shapes(parameters, shapes, is_known);
 }
 
+void lower(const Node& node, ir::Lowering& lowering) {
+    const int64_t rank = batch_rank(node);
+    const Shape& first = node.types()[0].shape;
+    ir::kernel::Call call{number_in(node.attributes()), {first.begin(), first.begin() + rank}};
+    for (size_t i = 0; i < node.operands().size(); ++i)
+        call.inputs.push_back({lowering.memory(static_cast<int>(i)),
+                               behind(node.operand(static_cast<int>(i)).shape(), rank)});
+    for (size_t k = 0; k < node.types().size(); ++k)
+        call.outputs.push_back(
+            {lowering.new_output(static_cast<int>(k)), behind(node.types()[k].shape, rank)});
+    lowering.emit(std::move(call));
+}
+
 const ir::Operation& operation() {
     static const ir::Operation& made = ir::register_operation({
         .name = "procedure",
@@ -233,14 +246,10 @@ const ir::Operation& operation() {
         .vjp = pull_back,
         .jvp = push_forward,
         .batch = batch,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                emit_call(node, lowering,
-                          {"procedure", {number_in(node.attributes()), batch_rank(node)}});
-            },
+        .lower = lower,
         .label = [](const Node& node) { return callable_of(node.attributes()).procedure().name; },
         .check = check,
-        .is_foreign = true,
+        .calls_procedure = true,
     });
     return made;
 }

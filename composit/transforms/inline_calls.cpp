@@ -13,7 +13,7 @@ using ir::Node;
 
 namespace {
 
-using Keep = std::function<bool(const ir::Operation&)>;
+using Keep = std::function<bool(const Node&)>;
 
 // The values of a node that cannot be computed again, as constants; nothing for any other node.
 std::vector<Tensor> last_values(const Node& node) {
@@ -32,7 +32,7 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& 
                                 bool& changed) {
     const auto is_composite = [&](const Node& node) {
         const ir::Operation& operation = node.operation();
-        return !operation.lower && operation.decompose && !(keep && keep(operation));
+        return !operation.lower && operation.decompose && !(keep && keep(node));
     };
     std::unordered_map<const Node*, std::vector<Tensor>> rebuilt;
     const auto current = [&](const Tensor& x) {
@@ -73,13 +73,12 @@ std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors, const Keep&
         changed = false;
         result = inline_once(result, keep, changed);
     }
-    if (keep) return result;  // rules that keep operations go into the bodies themselves
+    if (keep) return result;  // rules that keep nodes go into the bodies themselves
     return change_bodies(result, [](const auto& results) { return inline_calls(results); });
 }
 
 std::vector<Tensor> open_for_derivatives(const std::vector<Tensor>& tensors) {
-    return inline_calls(tensors,
-                        [](const ir::Operation& operation) { return bool(operation.vjp); });
+    return inline_calls(tensors, [](const Node& node) { return bool(ir::vjp_of(node)); });
 }
 
 }  // namespace composit::transforms

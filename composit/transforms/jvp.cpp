@@ -78,8 +78,8 @@ class Forward {
         }
         if (!any) return;
         const ir::LocationScope scope(node);
-        Tensors made = node.operation().jvp ? node.operation().jvp(node, tangents)
-                                            : tangents_of(node, tangents);
+        const ir::JvpRule& rule = ir::jvp_of(node);
+        Tensors made = rule ? rule(node, tangents) : tangents_of(node, tangents);
         Tensors& known = known_[&node];
         known.resize(made.size());
         for (size_t i = 0; i < made.size(); ++i)  // an input keeps what it was given
@@ -92,7 +92,7 @@ class Forward {
 
 bool has_rules(const Tensors& outputs) {
     for (const Node* node : ir::topological_order(outputs))
-        if (node->operation().jvp) return true;
+        if (ir::jvp_of(*node)) return true;
     return false;
 }
 

@@ -32,7 +32,8 @@ std::vector<Loop> outer_loops(Body& body) {
     if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
         std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body) ||
         std::holds_alternative<ir::kernel::DecodedContract>(body) ||
-        std::holds_alternative<ir::kernel::Repeat>(body))
+        std::holds_alternative<ir::kernel::Repeat>(body) ||
+        std::holds_alternative<ir::kernel::Call>(body))
         return {};
     std::vector<Loop> found = ir::kernel::loops(body);
     std::erase_if(found, [](const Loop& loop) { return !loop.is_outer; });

@@ -148,7 +148,7 @@ class Propagation {
                 "required.");
         for (const Kernel& kernel : program_.kernels)
             user_check<NotSupported>(
-                given_.empty() || !std::holds_alternative<ir::kernel::Foreign>(kernel.body),
+                given_.empty() || !takes_whole_arrays(kernel),
                 "mosaic: tiles are given for a program with a foreign function, ", kernel.name,
                 kernel.lines.empty() ? "" : " (" + join(kernel.lines) + ")",
                 ". It reads and writes whole arrays: a program without it, or no tiles, are "
@@ -174,8 +174,7 @@ class Propagation {
     TileView& view(int number) { return views_[static_cast<size_t>(number)]; }
 
     void visit(const Kernel& kernel) {
-        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body) ||
-            std::holds_alternative<ir::kernel::Foreign>(kernel.body))
+        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body) || takes_whole_arrays(kernel))
             return;
         Body body = kernel.body;
         const size_t count = ir::kernel::accesses(body).size();

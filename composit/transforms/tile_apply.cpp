@@ -165,7 +165,7 @@ class Application {
     void rewrite(Kernel kernel) {
         Body& body = kernel.body;
         if (std::holds_alternative<ir::kernel::Repeat>(body) ||
-            std::holds_alternative<ir::kernel::Foreign>(body))
+            ir::kernel::takes_whole_arrays(kernel))
             return program_.kernels.push_back(std::move(kernel));
         const std::vector<bool> written = written_accesses(body);
         std::vector<bool> in_tiles(written.size(), false);

@@ -35,6 +35,9 @@ std::vector<Tensor> jvp(const std::vector<Tensor>& outputs, const std::vector<Te
 // leading axis.
 std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& batched);
+// A body of which the parameters with batched[i], and all results, have a leading axis of that
+// size.
+ir::Body batched_body(const ir::Body& body, const std::vector<bool>& batched, int64_t size);
 
 // ----- loop.cpp
 // A body applied again and again: one node. The parameters of `body` are the counter (int64, 0-d),
@@ -59,11 +62,11 @@ std::vector<Tensor> share_loops(const std::vector<Tensor>& outputs);
 
 // ----- inline_calls.cpp
 // Every `call` (any operation that decomposes instead of lowering) replaced by what its body does,
-// however deep, but for operations that `keep` (none by default). A function of all tensors at
+// however deep, but for nodes that `keep` (none by default). A function of all tensors at
 // once, so that what they share stays shared.
 std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors,
-                                 const std::function<bool(const ir::Operation&)>& keep = {});
-// The same for who differentiates: operations that bring a derivative of their own stay. vjp finds
+                                 const std::function<bool(const ir::Node&)>& keep = {});
+// The same for who differentiates: nodes that bring a derivative of their own stay. vjp finds
 // nothing to open in what it returns.
 std::vector<Tensor> open_for_derivatives(const std::vector<Tensor>& tensors);
 

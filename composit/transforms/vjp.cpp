@@ -69,13 +69,13 @@ class Reverse {
                 any = any || wanted.back();
             }
             if (!any) continue;
-            if (!node.operation().vjp)
+            if (!ir::vjp_of(node))
                 fail<TypeError>("vjp: operation '", ir::label(node),
                                 "' has no derivative; it is reached through ", described(node),
                                 ".");
             const ir::LocationScope scope(node);
             const std::vector<Tensor> gradients = found->second;  // `add` may move the map's slots
-            const std::vector<Tensor> back = node.operation().vjp(node, gradients, wanted);
+            const std::vector<Tensor> back = ir::vjp_of(node)(node, gradients, wanted);
             for (size_t k = 0; k < back.size(); ++k)
                 if (wanted[k] && back[k]) add(node.operands()[k], back[k]);
         }

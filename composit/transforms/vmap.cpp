@@ -58,13 +58,13 @@ class Batching {
         }
         if (!any) return;
         user_check<NotSupported>(
-            static_cast<bool>(node.operation().batch), "vmap: ", label(node),
+            static_cast<bool>(ir::batch_of(node)), "vmap: ", label(node),
             node.location().empty() ? "" : " of " + node.location(), " has no batching rule",
             label(node) == node.operation().name ? ""
                                                  : " (operation " + node.operation().name + ")",
             ". Operations with one are required.");
         const ir::LocationScope scope(node);
-        std::vector<Tensor> results = node.operation().batch(node, operands, is_batched, size_);
+        std::vector<Tensor> results = ir::batch_of(node)(node, operands, is_batched, size_);
         check_results(node, results);
         auto& outputs = batched_[&node];
         outputs.resize(results.size());
@@ -105,7 +105,7 @@ std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& batched) {
     std::vector<Tensor> all = outputs;
     all.insert(all.end(), inputs.begin(), inputs.end());
-    all = inline_calls(all, [](const ir::Operation& operation) { return bool(operation.batch); });
+    all = inline_calls(all, [](const Node& node) { return bool(ir::batch_of(node)); });
     const auto last_output = all.begin() + static_cast<long>(outputs.size());
     const std::vector<Tensor> results(all.begin(), last_output), sources(last_output, all.end());
     Batching batching(sources, batched);
@@ -113,6 +113,25 @@ std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<T
     std::vector<Tensor> with_axes;
     for (const Tensor& result : results) with_axes.push_back(batching.with_axis(result));
     return with_axes;
+}
+
+ir::Body batched_body(const ir::Body& body, const std::vector<bool>& batched, int64_t size) {
+    ir::Body made{body.name, {}, {}};
+    std::vector<Tensor> from, to;
+    for (size_t i = 0; i < body.parameters.size(); ++i) {
+        const Tensor& parameter = body.parameters[i];
+        if (!batched[i]) {
+            made.parameters.push_back(parameter);
+            continue;
+        }
+        ir::Shape shape = parameter.shape();
+        shape.insert(shape.begin(), size);
+        made.parameters.push_back(ir::input(parameter.name(), parameter.dtype(), shape));
+        from.push_back(parameter);
+        to.push_back(made.parameters.back());
+    }
+    made.results = vmap(body.results, from, to);
+    return made;
 }
 
 }  // namespace composit::transforms

@@ -2,6 +2,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/ir/kernel/fields.h"
+#include "composit/ir/procedure/callable.h"
 
 namespace composit::python {
 namespace {
@@ -88,6 +89,23 @@ struct Fields {
         fields["options"] = body.options;
         fields["inputs"] = accesses(body.inputs);
         fields["outputs"] = accesses(body.outputs);
+        return fields;
+    }
+    nb::dict operator()(const kernel::Call& body) const {
+        nb::dict fields;
+        fields["procedure"] = ir::procedure::find_callable(body.procedure)->procedure().name;
+        fields["batch"] = body.batch;
+        for (const auto& [name, operands] :
+             {std::pair("inputs", &body.inputs), {"outputs", &body.outputs}}) {
+            std::vector<Access> accesses;
+            std::vector<kernel::Extents> extents;
+            for (const kernel::Call::Operand& operand : *operands) {
+                accesses.push_back(operand.access);
+                extents.push_back(operand.extents);
+            }
+            fields[name] = accesses;
+            fields[nb::str((std::string(name) + "_extents").c_str())] = extents;
+        }
         return fields;
     }
 };

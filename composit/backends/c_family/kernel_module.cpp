@@ -256,8 +256,8 @@ class Drafts {
 // among all of them, until `place` says where they are.
 class Sorting {
   public:
-    std::vector<Call> calls_of(const std::vector<Kernel>& kernels, const Program& program) {
-        std::vector<Call> calls;
+    std::vector<KernelCall> calls_of(const std::vector<Kernel>& kernels, const Program& program) {
+        std::vector<KernelCall> calls;
         for (size_t k = 0; k < kernels.size(); ++k) {
             calls.push_back(call_of(kernels[k], program));
             number(calls.back(), k);
@@ -267,33 +267,33 @@ class Sorting {
 
     const Draft& functions() const { return functions_; }
 
-    static void place(std::vector<Call>& calls,
+    static void place(std::vector<KernelCall>& calls,
                       const std::vector<std::pair<size_t, size_t>>& places) {
-        for (Call& call : calls) {
+        for (KernelCall& call : calls) {
             place(call.repeated, places);
-            if (!call.is_repeat() && !call.is_foreign())
-                std::tie(call.module, call.function) = places[call.function];
+            if (call.has_function()) std::tie(call.module, call.function) = places[call.function];
         }
     }
 
   private:
-    static void number(Call& call, size_t k) {
+    static void number(KernelCall& call, size_t k) {
         call.number = k;
-        for (Call& inner : call.repeated) number(inner, k);
+        for (KernelCall& inner : call.repeated) number(inner, k);
     }
 
-    Call call_of(const Kernel& kernel, const Program& program) {
+    KernelCall call_of(const Kernel& kernel, const Program& program) {
         if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
-            Call call{&kernel};
+            KernelCall call{&kernel};
             if (repeat->counter.buffer != ir::kernel::Access::position)
                 call.buffers.push_back(repeat->counter.buffer);
             call.repeated = calls_of(repeat->kernels, program);
             return call;
         }
-        if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body)) {
-            Call call{&kernel};
-            for (const auto* operands : {&foreign->inputs, &foreign->outputs})
-                for (const auto& operand : *operands) call.buffers.push_back(operand.access.buffer);
+        if (!KernelCall{&kernel}.has_function()) {
+            KernelCall call{&kernel};
+            for (const auto& accesses :
+                 {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})
+                for (const auto& each : accesses) call.buffers.push_back(each.access.buffer);
             return call;
         }
         const std::vector<Parameter> parameters = parameters_of(kernel, program);
@@ -303,7 +303,7 @@ class Sorting {
             functions_.kernels.push_back(&kernel);
             functions_.programs.push_back(&program);
         }
-        Call call{&kernel, 0, 0, known->second};
+        KernelCall call{&kernel, 0, 0, known->second};
         for (const Parameter& parameter : parameters) call.buffers.push_back(parameter.buffers[0]);
         return call;
     }
@@ -313,11 +313,10 @@ class Sorting {
 };
 
 // Calls of functions with nothing to do.
-void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
-    for (Call& call : calls) erase_idle(call.repeated, modules);
-    std::erase_if(calls, [&](const Call& call) {
-        return !call.is_repeat() && !call.is_foreign() &&
-               modules[call.module].functions[call.function].tasks == 0;
+void erase_idle(std::vector<KernelCall>& calls, const std::vector<Module>& modules) {
+    for (KernelCall& call : calls) erase_idle(call.repeated, modules);
+    std::erase_if(calls, [&](const KernelCall& call) {
+        return call.has_function() && modules[call.module].functions[call.function].tasks == 0;
     });
 }
 
@@ -331,20 +330,25 @@ Modules print_modules(const std::vector<const Program*>& programs, size_t module
         result.calls.push_back(sorting.calls_of(program->kernels, *program));
     Drafts drafts(std::max<size_t>(module_limit, 1));
     const std::vector<std::pair<size_t, size_t>> places = drafts.place(sorting.functions());
-    for (std::vector<Call>& calls : result.calls) Sorting::place(calls, places);
+    for (std::vector<KernelCall>& calls : result.calls) Sorting::place(calls, places);
     Names function_names(prelude_names());
     for (const Draft& draft : drafts.drafts())
         result.modules.push_back(print_module(draft, function_names, products, asks));
-    for (std::vector<Call>& calls : result.calls) erase_idle(calls, result.modules);
+    for (std::vector<KernelCall>& calls : result.calls) erase_idle(calls, result.modules);
     return result;
 }
 
-void for_each_function(const std::vector<Call>& calls,
-                       const std::function<void(const Call&)>& visit) {
-    for (const Call& call : calls)
+bool KernelCall::has_function() const {
+    return !is_repeat() && !std::holds_alternative<ir::kernel::Foreign>(kernel->body) &&
+           !std::holds_alternative<ir::kernel::Call>(kernel->body);
+}
+
+void for_each_function(const std::vector<KernelCall>& calls,
+                       const std::function<void(const KernelCall&)>& visit) {
+    for (const KernelCall& call : calls)
         if (call.is_repeat())
             for_each_function(call.repeated, visit);
-        else if (!call.is_foreign())
+        else if (call.has_function())
             visit(call);
 }
 

@@ -21,25 +21,26 @@ struct Module {
 };
 
 // One step of running a program: a kernel's function; for a Repeat the calls of its kernels; a
-// Foreign, which has no text, is for the back end to call (runtime/foreign.h).
-struct Call {
+// Foreign and a Call, which have no text, are for the back end to run (runtime/foreign.h,
+// runtime/procedure_call.h).
+struct KernelCall {
     const ir::kernel::Kernel* kernel = nullptr;  // of the program
     size_t number = 0;                           // in program.kernels, of it or the one around it
     size_t module = 0, function = 0;
-    // One per parameter of the function; of a Repeat its counter; of a Foreign one per operand.
+    // One per parameter of the function; of a Repeat its counter; without one, one per operand.
     std::vector<int> buffers = {};
-    std::vector<Call> repeated = {};
+    std::vector<KernelCall> repeated = {};
 
     bool is_repeat() const { return std::holds_alternative<ir::kernel::Repeat>(kernel->body); }
-    bool is_foreign() const { return std::holds_alternative<ir::kernel::Foreign>(kernel->body); }
+    bool has_function() const;
 };
 // Calls `visit` for every call of a printed function, however deep.
-void for_each_function(const std::vector<Call>& calls,
-                       const std::function<void(const Call&)>& visit);
+void for_each_function(const std::vector<KernelCall>& calls,
+                       const std::function<void(const KernelCall&)>& visit);
 
 struct Modules {
     std::vector<Module> modules;
-    std::vector<std::vector<Call>>
+    std::vector<std::vector<KernelCall>>
         calls;  // of each program; kernels with nothing to do are left out
 };
 

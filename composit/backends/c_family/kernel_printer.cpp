@@ -84,7 +84,9 @@ std::vector<std::string> parameter_texts(const PrintedKernel& printed,
 }  // namespace
 
 std::optional<std::string> unprintable(const Kernel& kernel) {
-    if (std::holds_alternative<ir::kernel::Foreign>(kernel.body)) return std::nullopt;  // no text
+    if (std::holds_alternative<ir::kernel::Foreign>(kernel.body) ||
+        std::holds_alternative<ir::kernel::Call>(kernel.body))
+        return std::nullopt;  // no text
     auto refuse = [](DType dtype) { return text("C++ kernels for ", dtype, " are not built yet"); };
     for (const auto& accesses :
          {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})

@@ -90,12 +90,12 @@ Layout::Layout(const Program& program, const c_family::Modules& modules) {
     };
     number(program.inputs);
     number(program.outputs);
-    for (const c_family::Call& call : modules.calls.at(0))
+    for (const c_family::KernelCall& call : modules.calls.at(0))
         steps.push_back(step_of(program, modules, call));
 }
 
 ModelStep Layout::step_of(const Program& program, const c_family::Modules& modules,
-                          const c_family::Call& call) {
+                          const c_family::KernelCall& call) {
     ModelStep step;
     step.name = call.kernel->name;
     for (int buffer : call.buffers)
@@ -108,11 +108,11 @@ ModelStep Layout::step_of(const Program& program, const c_family::Modules& modul
         const auto iterations = static_cast<double>(repeat->end - repeat->begin);
         step.patience = static_cast<int64_t>(
             std::clamp(work_between_looks / (work / iterations + 1), 1.0, work_between_looks));
-        for (const c_family::Call& inner : call.repeated)
+        for (const c_family::KernelCall& inner : call.repeated)
             step.repeated.push_back(step_of(program, modules, inner));
         return step;
     }
-    if (call.is_foreign()) {
+    if (!call.has_function()) {
         step.number = count_++;
         return step;
     }
@@ -151,7 +151,7 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     const size_t count = compiled_.libraries.size();
     for (size_t m = count - compiled_.models; m < count; ++m)
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
-    for (const c_family::Call& call : modules.calls.at(0))
+    for (const c_family::KernelCall& call : modules.calls.at(0))
         steps_.push_back(step_of(program, modules, call));
     number(steps_, layout.steps);
 }
@@ -173,7 +173,7 @@ void CompiledProgram::number(const std::vector<Step>& steps,
 
 CompiledProgram::Step CompiledProgram::step_of(const Program& program,
                                                const c_family::Modules& modules,
-                                               const c_family::Call& call) const {
+                                               const c_family::KernelCall& call) const {
     const Kernel& kernel = *call.kernel;
     const double work = work_of(kernel, program), nanoseconds = nanoseconds_of(kernel, program);
     Step step{call.number, {}, 0, 1, work, most_work(kernel), nanoseconds, {}, {}};
@@ -182,12 +182,16 @@ CompiledProgram::Step CompiledProgram::step_of(const Program& program,
         step.begin = repeat->begin;
         step.end = repeat->end;
         step.is_repeat = true;
-        for (const c_family::Call& inner : call.repeated)
+        for (const c_family::KernelCall& inner : call.repeated)
             step.repeated.push_back(step_of(program, modules, inner));
         return step;
     }
     if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body)) {
         step.foreign = std::make_shared<const runtime::ForeignKernel>(*foreign);
+        return step;
+    }
+    if (const auto* called = std::get_if<ir::kernel::Call>(&kernel.body)) {
+        step.called = std::make_shared<const runtime::ProcedureCall>(*called);
         return step;
     }
     step.entry = entries_[call.module][call.function];
@@ -337,6 +341,7 @@ int64_t CompiledProgram::Step::chunks(int threads) const {
 
 void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* const* at) const {
     if (step.foreign) return step.foreign->run(at);
+    if (step.called) return step.called->run(at, run);
     const int64_t chunks = step.chunks(run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {

@@ -8,6 +8,7 @@
 #include "composit/runtime/foreign.h"
 #include "composit/runtime/memory_pool.h"
 #include "composit/runtime/packing.h"
+#include "composit/runtime/procedure_call.h"
 
 #include <memory>
 #include <string>
@@ -37,7 +38,7 @@ struct Layout {
 
   private:
     ModelStep step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
-                      const c_family::Call& call);
+                      const c_family::KernelCall& call);
     size_t count_ = 0;  // of calls of functions
 };
 
@@ -70,13 +71,14 @@ class CompiledProgram : public runtime::Executable {
         std::vector<Step> repeated = {};
         bool is_repeat = false;
         std::shared_ptr<const runtime::ForeignKernel> foreign = nullptr;
+        std::shared_ptr<const runtime::ProcedureCall> called = nullptr;
 
         int64_t chunks(int threads) const;  // that the tasks are cut into
     };
     struct Running;  // a run of a model
 
     Step step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
-                 const c_family::Call& call) const;
+                 const c_family::KernelCall& call) const;
     void run_steps(const runtime::Run& run, std::vector<double>* seconds) const;
     void run_models(const runtime::Run& run) const;
     void* pointer(const Layout::Place& place, const runtime::Run& run, char* arena) const;

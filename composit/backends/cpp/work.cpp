@@ -98,6 +98,7 @@ struct Arithmetic {
     }
     double operator()(const Repeat&) const { return 0; }   // its kernels are cut, not it
     double operator()(const Foreign&) const { return 0; }  // cut by its own library, if at all
+    double operator()(const Call&) const { return 0; }     // cut by runtime/procedure_call.h
 };
 
 double arithmetic(const Kernel& kernel) { return std::visit(Arithmetic(), kernel.body); }

@@ -58,6 +58,7 @@ StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const Ke
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Foreign& foreign, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Call& call, const Program& program, const KernelSet& set);
 // Of any other kind, of which other kernels say the same.
 template <class Kind>
 StepRef make_step(const Kind& body, const Program&, const KernelSet&) {

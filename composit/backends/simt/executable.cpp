@@ -7,8 +7,8 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/interpret.h"
-#include "composit/runtime/foreign.h"
 #include "composit/runtime/interrupt.h"
+#include "composit/runtime/procedure_call.h"
 
 #include <algorithm>
 #include <utility>
@@ -240,20 +240,20 @@ void SimtExecutable::report_fault(const FaultRecord& record, const Running& runn
 }
 
 // The host runs the item again, and throws what it meets.
-void SimtExecutable::report_failed_item(const ir::kernel::Foreign& call, const FaultRecord& record,
+void SimtExecutable::report_failed_item(const ir::kernel::Call& call, const FaultRecord& record,
                                         const Running& running) const {
-    const ir::kernel::Foreign one = of_item(call, record.outer);
+    const ir::kernel::Call one = of_item(call, record.outer);
     std::vector<std::vector<char>> memory;
     std::vector<void*> at;
     for (const auto* operands : {&one.inputs, &one.outputs})
-        for (const ir::kernel::Foreign::Operand& operand : *operands) {
+        for (const ir::kernel::Call::Operand& operand : *operands) {
             const auto b = static_cast<size_t>(operand.access.buffer);
             memory.emplace_back(static_cast<size_t>(buffers_[b].bytes));
             if (operands == &one.inputs)
                 machine_->copy_to_host(memory.back().data(), running.buffers[b], buffers_[b].bytes);
             at.push_back(memory.back().data());
         }
-    runtime::ForeignKernel(one).run(at.data());
+    runtime::ProcedureCall(one).run(at.data(), {});
     const ir::procedure::Procedure& procedure = called_in(call).procedure;
     ir::procedure::fail_assertion(procedure, text(procedure.file, ":", procedure.line));
 }

@@ -40,7 +40,7 @@ class SimtExecutable : public runtime::Executable {
                            Running& running) const;
     void report_fault(const Running& running) const;
     void report_fault(const FaultRecord& record, const Running& running) const;
-    void report_failed_item(const ir::kernel::Foreign& call, const FaultRecord& record,
+    void report_failed_item(const ir::kernel::Call& call, const FaultRecord& record,
                             const Running& running) const;
 
     std::shared_ptr<Machine> machine_;

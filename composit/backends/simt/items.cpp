@@ -13,7 +13,8 @@
 
 namespace composit::simt {
 
-using ir::kernel::Foreign;
+using ir::kernel::Call;
+using ir::kernel::Extents;
 using ir::kernel::Kernel;
 using ir::procedure::Callable;
 using ir::procedure::Procedure;
@@ -21,8 +22,8 @@ using Role = ir::procedure::ArrayVariable::Role;
 
 namespace {
 
-const Callable& callable_of(const Foreign& call) {
-    return *ir::procedure::find_callable(call.options[0]);
+const Callable& callable_of(const Call& call) {
+    return *ir::procedure::find_callable(call.procedure);
 }
 
 }  // namespace
@@ -54,45 +55,46 @@ CalledForItems called_for_items(const Procedure& called) {
     return made;
 }
 
-bool is_call_of_procedure(const Foreign& call) { return call.function == "procedure"; }
-
-const CalledForItems& called_in(const Foreign& call) {
+const CalledForItems& called_in(const Call& call) {
     struct Known {
         std::mutex mutex;
         std::map<int64_t, std::unique_ptr<const CalledForItems>> all;
     };
     static Known& known = *new Known;
     const std::lock_guard lock(known.mutex);
-    auto& made = known.all[call.options[0]];
+    auto& made = known.all[call.procedure];
     if (!made)
         made =
             std::make_unique<const CalledForItems>(called_for_items(callable_of(call).procedure()));
     return *made;
 }
 
-size_t axes_of_items(const Foreign& call) {
-    return static_cast<size_t>(call.options[1]) + called_in(call).rows;
+Extents items_of(const Call& call) {
+    Extents items = call.batch;
+    const Extents& first = call.outputs[0].extents;
+    const auto rows = static_cast<std::ptrdiff_t>(called_in(call).rows);
+    items.insert(items.end(), first.begin(), first.begin() + rows);
+    return items;
 }
 
-Foreign of_item(const Foreign& call, int64_t item) {
-    Foreign made = call;
-    const size_t axes = axes_of_items(call);
+Call of_item(const Call& call, int64_t item) {
+    Call made = call;
+    const Extents items = items_of(call);
+    for (int64_t& extent : made.batch) extent = 1;
     for (auto* operands : {&made.inputs, &made.outputs})
-        for (Foreign::Operand& operand : *operands) {
+        for (Call::Operand& operand : *operands) {
             int64_t rest = item;
-            for (size_t axis = axes; axis-- > 0;) {
-                operand.access.offset +=
-                    rest % operand.extents[axis] * operand.access.strides[axis];
-                rest /= operand.extents[axis];
-                operand.extents[axis] = 1;
+            for (size_t axis = items.size(); axis-- > 0; rest /= items[axis]) {
+                operand.access.offset += rest % items[axis] * operand.access.strides[axis];
+                if (axis >= made.batch.size()) operand.extents[axis - made.batch.size()] = 1;
             }
         }
     return made;
 }
 
 std::string name_in_call(const Kernel& kernel, int buffer) {
-    const auto* call = std::get_if<Foreign>(&kernel.body);
-    if (!call || !is_call_of_procedure(*call)) return "";
+    const auto* call = std::get_if<Call>(&kernel.body);
+    if (!call) return "";
     const CalledForItems& called = called_in(*call);
     const auto array = [&](int number) {
         return called.procedure.arrays[static_cast<size_t>(-1 - number)].name;

@@ -10,8 +10,6 @@
 
 namespace composit::simt {
 
-bool is_call_of_procedure(const ir::kernel::Foreign& call);
-
 // What a call does for each item. A procedure that goes through rows is the one of a row, for as
 // many more items.
 struct CalledForItems {
@@ -28,12 +26,12 @@ struct CalledForItems {
 };
 CalledForItems called_for_items(const ir::procedure::Procedure& procedure);
 // Of the procedure of a call; it is found once.
-const CalledForItems& called_in(const ir::kernel::Foreign& call);
+const CalledForItems& called_in(const ir::kernel::Call& call);
 
-// How many leading axes of all operands the items of a call have.
-size_t axes_of_items(const ir::kernel::Foreign& call);
+// The extents of the items: those of the batch, then those of rows, which all operands have.
+ir::kernel::Extents items_of(const ir::kernel::Call& call);
 // The call for one item alone.
-ir::kernel::Foreign of_item(const ir::kernel::Foreign& call, int64_t item);
+ir::kernel::Call of_item(const ir::kernel::Call& call, int64_t item);
 
 // What the function of a call names the buffer: "all_x"; empty where the kernel calls none.
 std::string name_in_call(const ir::kernel::Kernel& kernel, int buffer);

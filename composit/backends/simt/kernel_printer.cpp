@@ -2,7 +2,6 @@
 #include "composit/backends/simt/kernel_printer.h"
 
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/items.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
@@ -56,8 +55,7 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
                count > most_operands) {
         return text("it has ", count, " operands, and devices take ", most_operands);
     }
-    const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body);
-    if (!is_known || (call && !is_call_of_procedure(*call)))
+    if (!is_known)
         return text(ir::kernel::kind_name(kernel), " kernels are not written for devices");
     return c_family::unprintable(kernel);
 }

@@ -171,7 +171,7 @@ void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
 void print_body(KernelText& text, const ir::kernel::Search& search);
 void print_body(KernelText& text, const ir::kernel::Fused& fused);
-void print_body(KernelText& text, const ir::kernel::Foreign& call);  // of a procedure
+void print_body(KernelText& text, const ir::kernel::Call& call);
 // OpenCL promises 1,024 bytes for a function's arguments. An operand takes 16: an address, and the
 // place where it starts.
 inline constexpr size_t most_operands = 60;

@@ -16,8 +16,8 @@ namespace {
 
 using c_family::LoopNest;
 using ir::kernel::Access;
+using ir::kernel::Call;
 using ir::kernel::Extents;
-using ir::kernel::Foreign;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
 
@@ -47,22 +47,20 @@ bool is_assigned(const Procedure& procedure, int variable) {
 
 class ItemsPrinter {
   public:
-    ItemsPrinter(KernelText& kernel, const Foreign& call)
-        : kernel_(kernel), call_(call), called_(called_in(call)), axes_(axes_of_items(call)) {}
+    ItemsPrinter(KernelText& kernel, const Call& call)
+        : kernel_(kernel), call_(call), called_(called_in(call)), items_(items_of(call)) {}
 
     void print() {
-        const Extents& all = call_.outputs[0].extents;
-        const Extents batch(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(axes_));
-        const int64_t items = ir::element_count(batch);
+        const int64_t items = ir::element_count(items_);
         if (items == 0) return;
         FunctionText f(kernel_, kernel_.name);
         f.index_type({INT64_MAX}, {});
         ItemText item(called_.procedure, f.dialect(), f.names.taken(), setting());
         begin(f, items, item.has_workspace());
-        LoopNest nest{batch, {}};
+        LoopNest nest{items_, {}};
         for (const auto* operands : {&call_.inputs, &call_.outputs})
-            for (const Foreign::Operand& operand : *operands)
-                nest.accesses.push_back(of_items(operand.access, axes_));
+            for (const Call::Operand& operand : *operands)
+                nest.accesses.push_back(of_items(operand.access, items_.size()));
         nest = c_family::merge_loops(std::move(nest));
         const std::vector<std::string> at = f.unflatten("item", nest.extents, "jklmno");
         std::vector<std::string> results(called_.procedure.results.size());
@@ -88,13 +86,15 @@ class ItemsPrinter {
         ItemSetting setting;
         for (const auto& [parameter, input, axis] : called_.extents)
             setting.known[parameter] = ir::scalar::bits_of_integer(
-                ir::DType::int64, call_.inputs[static_cast<size_t>(input)].extents[axes_ + axis]);
-        const auto look = [&](const Foreign::Operand& operand, int place) {
+                ir::DType::int64,
+                call_.inputs[static_cast<size_t>(input)].extents[called_.rows + axis]);
+        const auto look = [&](const Call::Operand& operand, int place) {
             if (place >= 0) return;
-            const auto from = static_cast<std::ptrdiff_t>(axes_);
-            const Extents extents(operand.extents.begin() + from, operand.extents.end());
-            const std::vector<int64_t> strides(operand.access.strides.begin() + from,
-                                               operand.access.strides.end());
+            const auto rows = static_cast<std::ptrdiff_t>(called_.rows);
+            const Extents extents(operand.extents.begin() + rows, operand.extents.end());
+            const std::vector<int64_t> strides(
+                operand.access.strides.begin() + static_cast<std::ptrdiff_t>(items_.size()),
+                operand.access.strides.end());
             if (!is_row_major(extents, strides)) setting.strides[-1 - place] = strides;
             // Extents that numbers decide were stated before these were known.
             const auto& shape = called_.procedure.arrays[static_cast<size_t>(-1 - place)].shape;
@@ -135,9 +135,9 @@ class ItemsPrinter {
         const Procedure& procedure = called_.procedure;
         for (const auto& [parameter, input, axis] : called_.extents)
             if (const std::string& name = item.parameter(parameter); c_family::has_word(body, name))
-                f.code.add(
-                    text(is_assigned(procedure, parameter) ? "" : "const ", "int64_t ", name, " = ",
-                         call_.inputs[static_cast<size_t>(input)].extents[axes_ + axis], ";"));
+                f.code.add(text(
+                    is_assigned(procedure, parameter) ? "" : "const ", "int64_t ", name, " = ",
+                    call_.inputs[static_cast<size_t>(input)].extents[called_.rows + axis], ";"));
         const auto declare = [&](size_t operand, int place, bool is_written) {
             const Access& access = nest.accesses[operand];
             if (place < 0) {
@@ -159,13 +159,13 @@ class ItemsPrinter {
     }
 
     KernelText& kernel_;
-    const Foreign& call_;
+    const Call& call_;
     const CalledForItems& called_;
-    const size_t axes_;
+    const Extents items_;
 };
 
 }  // namespace
 
-void print_body(KernelText& kernel, const Foreign& call) { ItemsPrinter(kernel, call).print(); }
+void print_body(KernelText& kernel, const Call& call) { ItemsPrinter(kernel, call).print(); }
 
 }  // namespace composit::simt

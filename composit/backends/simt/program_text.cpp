@@ -25,8 +25,7 @@ void add_values(const std::vector<Kernel>& kernels, std::vector<Expr>& values) {
             continue;
         }
         for (const Expr& value : ir::kernel::bodies(kernel)) values.push_back(value);
-        if (const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body);
-            call && is_call_of_procedure(*call))
+        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body))
             for (const Expr& value : c_family::expressions_of(called_in(*call).procedure))
                 values.push_back(value);
     }
@@ -36,7 +35,7 @@ bool calls_procedures(const std::vector<Kernel>& kernels) {
     return std::any_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) {
         if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body))
             return calls_procedures(repeat->kernels);
-        return std::holds_alternative<ir::kernel::Foreign>(kernel.body);
+        return std::holds_alternative<ir::kernel::Call>(kernel.body);
     });
 }
 
@@ -107,8 +106,8 @@ class ProgramPrinter {
         if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
         if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body))
             add_axes(*scatter);
-        if (const auto* call = std::get_if<ir::kernel::Foreign>(&kernel.body))
-            step.called = std::make_shared<const ir::kernel::Foreign>(*call);
+        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body))
+            step.called = std::make_shared<const ir::kernel::Call>(*call);
         result_.can_fault |= printed.can_fault;
         result_.needs_alignment |= printed.needs_alignment;
         result_.scratch_bytes = std::max(result_.scratch_bytes, printed.scratch_bytes);

@@ -21,7 +21,7 @@ struct ProgramStep {
     };
     std::vector<Axis> axes = {};  // that indices may be out of bounds along
     // The call of a procedure, which tells on the host what did not hold on the device.
-    std::shared_ptr<const ir::kernel::Foreign> called = {};
+    std::shared_ptr<const ir::kernel::Call> called = {};
     // A Repeat: these steps for each counter.
     bool is_repeat = false;
     int64_t begin = 0, end = 0;

@@ -51,7 +51,7 @@ void refuse_foreign(const Program& program) {
     for (const Kernel& kernel : program.kernels)
         ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
             const auto* foreign = std::get_if<ir::kernel::Foreign>(&step.body);
-            if (foreign == nullptr || is_procedure(*foreign)) return;
+            if (foreign == nullptr) return;
             fail<NotSupported>("export: ", step.comment,
                                step.lines.empty() ? "" : " (" + join(step.lines) + ")",
                                " calls the foreign function ", foreign->function,

@@ -12,7 +12,7 @@
 namespace composit::cpp_project {
 namespace {
 
-using c_family::Call;
+using c_family::KernelCall;
 using c_family::PrintedKernel;
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
@@ -44,7 +44,7 @@ class FunctionWriter {
     std::string text() {
         place_buffers();
         std::vector<std::string> paths;
-        for (const Call& call : calls_) {
+        for (const KernelCall& call : calls_) {
             statements_.push_back(statement(call));
             paths.push_back(module_of(*call.kernel));
         }
@@ -58,11 +58,11 @@ class FunctionWriter {
     std::string type(const Buffer& buffer) const { return c_family::type_name(buffer.dtype); }
 
     // Kernels over no elements are not called, so what only they name is not declared.
-    void find_used(const std::vector<Call>& calls) {
-        for (const Call& call : calls) {
+    void find_used(const std::vector<KernelCall>& calls) {
+        for (const KernelCall& call : calls) {
             used_.insert(call.buffers.begin(), call.buffers.end());
             find_used(call.repeated);
-            if (!call.is_repeat() && !call.is_foreign() &&
+            if (call.has_function() &&
                 std::find(modules_.begin(), modules_.end(), call.module) == modules_.end())
                 modules_.push_back(call.module);
         }
@@ -150,7 +150,7 @@ class FunctionWriter {
         }
     }
 
-    std::vector<std::string> repeated(const Call& call) {
+    std::vector<std::string> repeated(const KernelCall& call) {
         const auto& repeat = std::get<ir::kernel::Repeat>(call.kernel->body);
         std::vector<std::string> lines = {composit::text("for (int64_t iteration = ", repeat.begin,
                                                          "; iteration < ", repeat.end,
@@ -158,19 +158,18 @@ class FunctionWriter {
         for (int counter : call.buffers)
             lines.push_back(composit::text("    *", function_.names[static_cast<size_t>(counter)],
                                            " = iteration;"));
-        for (const Call& inner : call.repeated)
+        for (const KernelCall& inner : call.repeated)
             for (const std::string& line : statement(inner)) lines.push_back("    " + line);
         lines.push_back("}");
         return lines;
     }
 
     // The lines of one kernel's call.
-    std::vector<std::string> statement(const Call& call) {
+    std::vector<std::string> statement(const KernelCall& call) {
         if (call.is_repeat()) return repeated(call);
         const Kernel& kernel = *call.kernel;
-        if (call.is_foreign())
-            return call_of_procedure(project_, std::get<ir::kernel::Foreign>(kernel.body),
-                                     function_.names);
+        if (const auto* called = std::get_if<ir::kernel::Call>(&kernel.body))
+            return call_of_procedure(project_, *called, function_.names);
         const PrintedKernel& printed =
             project_.modules.modules[call.module].functions[call.function];
         std::string table = composit::text("k", call.module + 1);
@@ -360,7 +359,7 @@ class FunctionWriter {
     Project& project_;
     const ExportedFunction& function_;
     const Program& program_;
-    const std::vector<Call>& calls_;
+    const std::vector<KernelCall>& calls_;
     std::set<int> used_;           // buffers
     std::vector<size_t> modules_;  // in the order in which they are called
     std::vector<Pointer> pointers_;

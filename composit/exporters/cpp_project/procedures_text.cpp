@@ -12,7 +12,7 @@
 namespace composit::cpp_project {
 namespace {
 
-using ir::kernel::Foreign;
+using ir::kernel::Call;
 using ir::procedure::Callable;
 using ir::procedure::Procedure;
 
@@ -34,18 +34,12 @@ std::unique_ptr<T[]> dense(const T* from, const std::vector<int64_t>& shape,
 
 )";
 
-int64_t product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
-    int64_t count = 1;
-    for (size_t axis = begin; axis < end; ++axis) count *= shape[axis];
-    return count;
-}
-
-bool is_dense(const Foreign::Operand& operand) {
+bool is_dense(const std::vector<int64_t>& extents, const std::vector<int64_t>& strides) {
     int64_t expected = 1;
     bool found = true;
-    for (size_t axis = operand.extents.size(); axis-- > 0;) {
-        found &= operand.extents[axis] == 1 || operand.access.strides[axis] == expected;
-        expected *= operand.extents[axis];
+    for (size_t axis = extents.size(); axis-- > 0;) {
+        found &= extents[axis] == 1 || strides[axis] == expected;
+        expected *= extents[axis];
     }
     return found || expected == 0;
 }
@@ -59,14 +53,13 @@ std::string place(const std::string& name, const std::vector<std::string>& offse
 // One call, for each slice of a batch.
 class ProcedureCall {
   public:
-    ProcedureCall(const Foreign& foreign, const std::string& function,
+    ProcedureCall(const Call& kernel, const std::string& function,
                   const std::vector<std::string>& names)
-        : foreign_(foreign),
-          callable_(*ir::procedure::find_callable(foreign.options[0])),
+        : kernel_(kernel),
+          callable_(*ir::procedure::find_callable(kernel.procedure)),
           function_(function),
           names_(names),
-          rank_(static_cast<size_t>(foreign.options[1])),
-          slices_(product(foreign.outputs[0].extents, 0, rank_)) {}
+          slices_(ir::element_count(kernel.batch)) {}
 
     std::vector<std::string> lines() {
         if (slices_ == 0) return {};
@@ -84,13 +77,13 @@ class ProcedureCall {
     }
 
   private:
-    const std::string& name_of(const Foreign::Operand& operand) const {
+    const std::string& name_of(const Call::Operand& operand) const {
         return names_[static_cast<size_t>(operand.access.buffer)];
     }
 
-    std::string at(const std::string& name, const Foreign::Operand& operand, int64_t offset,
+    std::string at(const std::string& name, const Call::Operand& operand, int64_t offset,
                    bool is_value) const {
-        const int64_t step = product(operand.extents, rank_, operand.extents.size());
+        const int64_t step = ir::element_count(operand.extents);
         std::vector<std::string> offsets;
         if (offset != 0) offsets.push_back(text(offset));
         if (slices_ != 1 && step != 0)
@@ -99,9 +92,10 @@ class ProcedureCall {
     }
 
     std::string input(size_t k) {
-        const Foreign::Operand& operand = foreign_.inputs[k];
+        const Call::Operand& operand = kernel_.inputs[k];
         const bool is_value = callable_.operands()[k] >= 0;
-        if (is_dense(operand))
+        const auto extents = ir::kernel::concatenate({kernel_.batch, operand.extents});
+        if (is_dense(extents, operand.access.strides))
             return at(name_of(operand), operand, operand.access.offset, is_value);
         const std::string copy = text("copy_", copies_.size() + 1);
         const int64_t offset = operand.access.offset;
@@ -119,20 +113,20 @@ class ProcedureCall {
         for (const int each : c_family::head_of(callable_.procedure())) {
             if (each >= 0 && callable_.is_extent(static_cast<size_t>(each))) {
                 const auto [array, axis] = callable_.extent_of(static_cast<size_t>(each));
-                const auto& extents = foreign_.inputs[arrays[static_cast<size_t>(array)]].extents;
-                all.push_back(text(extents[rank_ + axis]));
+                const size_t input = arrays[static_cast<size_t>(array)];
+                all.push_back(text(kernel_.inputs[input].extents[axis]));
                 continue;
             }
             if (each < 0) arrays.push_back(next);
             all.push_back(input(next++));
         }
-        for (size_t k = callable_.procedure().results.size(); k < foreign_.outputs.size(); ++k)
+        for (size_t k = callable_.procedure().results.size(); k < kernel_.outputs.size(); ++k)
             all.push_back(output(k, false));
         return all;
     }
 
     std::string output(size_t k, bool is_value) const {
-        const Foreign::Operand& operand = foreign_.outputs[k];
+        const Call::Operand& operand = kernel_.outputs[k];
         return at(name_of(operand), operand, operand.access.offset, is_value);
     }
 
@@ -147,18 +141,15 @@ class ProcedureCall {
         return all;
     }
 
-    const Foreign& foreign_;
+    const Call& kernel_;
     const Callable& callable_;
     std::string function_;
     const std::vector<std::string>& names_;
-    size_t rank_;
     int64_t slices_;
     std::vector<std::string> copies_;
 };
 
 }  // namespace
-
-bool is_procedure(const Foreign& foreign) { return foreign.function == "procedure"; }
 
 const std::string& Procedures::name_of(int64_t number) {
     if (const auto found = places_.find(number); found != places_.end())
@@ -177,9 +168,9 @@ std::string Procedures::text(const std::string& functions) const {
            c_family::print_functions(all_) + "}  // namespace procedures\n}  // namespace\n\n";
 }
 
-std::vector<std::string> call_of_procedure(Project& project, const Foreign& foreign,
+std::vector<std::string> call_of_procedure(Project& project, const Call& call,
                                            const std::vector<std::string>& names) {
-    return ProcedureCall(foreign, project.procedures.name_of(foreign.options[0]), names).lines();
+    return ProcedureCall(call, project.procedures.name_of(call.procedure), names).lines();
 }
 
 }  // namespace composit::cpp_project

@@ -119,10 +119,8 @@ inline const std::set<std::string> project_words = {"load_weights",
                                                     "little_endian_word",
                                                     "DefaultFloatingPoint"};
 
-// Whether the project has a function for it: the others are libraries'.
-bool is_procedure(const ir::kernel::Foreign& foreign);
 // The lines of a call, of buffers with these names.
-std::vector<std::string> call_of_procedure(Project& project, const ir::kernel::Foreign& foreign,
+std::vector<std::string> call_of_procedure(Project& project, const ir::kernel::Call& call,
                                            const std::vector<std::string>& names);
 
 // Whether products of the module read packed operands; the first module of which that is so.

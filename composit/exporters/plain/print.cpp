@@ -13,6 +13,7 @@
 #include "composit/exporters/plain/program_text.h"
 #include "composit/exporters/plain/selfcheck.h"
 #include "composit/exporters/plain/strict_text.h"
+#include "composit/ir/procedure/callable.h"
 #include "composit/version.h"
 
 #include <algorithm>
@@ -206,6 +207,10 @@ std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::P
     }
     if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body))
         return text("it calls the function ", foreign->function, " of a library");
+    if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body))
+        return text("it calls the kernel ",
+                    ir::procedure::find_callable(call->procedure)->procedure().name,
+                    ", which the plain style does not print; the style of projects does");
     const bool is_printed = std::visit(
         [](const auto& body) {
             return requires(const Printing& printing) { print_body(printing, body); };

@@ -171,6 +171,20 @@ void describe(K& k, V&& v) {
     v.writes("output", k.output, k.rows, k.columns);
 }
 
+template <Is<Call> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("batch", k.batch, LoopRole::outer);
+    v.says("procedure", k.procedure);
+    for (auto& input : k.inputs) {
+        v.loops("extents", input.extents, LoopRole::fixed);
+        v.reads("inputs", input.access, k.batch, input.extents);
+    }
+    for (auto& output : k.outputs) {
+        v.loops("extents", output.extents, LoopRole::fixed);
+        v.writes("outputs", output.access, k.batch, output.extents);
+    }
+}
+
 // Accepts what describe says and ignores it: a visitor of some fields derives from it.
 struct NoFields {
     template <class... Rest>

@@ -151,8 +151,8 @@ std::string_view name(BufferKind kind) {
 
 std::string_view kind_name(const Kernel& kernel) {
     static constexpr std::string_view names[] = {
-        "Map",  "Reduce", "Scan", "Contract", "Gather", "Scatter", "Fold",
-        "Sort", "Search", "Pack", "Fused",    "Repeat", "Foreign", "DecodedContract"};
+        "Map",    "Reduce", "Scan",  "Contract", "Gather",  "Scatter",         "Fold", "Sort",
+        "Search", "Pack",   "Fused", "Repeat",   "Foreign", "DecodedContract", "Call"};
     return names[kernel.body.index()];
 }
 

@@ -200,8 +200,7 @@ struct Fold {
 
 // A call of a function that is no part of composit (runtime/foreign.h), which reads its inputs and
 // writes every element of its outputs. Its bits are that function's: outside what semantics.md 1
-// promises, and not for export, but for calls of procedures. What `options` mean is the function's
-// business.
+// promises, and not for export. What `options` mean is the function's business.
 struct Foreign {
     struct Operand {
         Access access;  // strides over extents
@@ -211,6 +210,20 @@ struct Foreign {
     std::string function;
     std::vector<int64_t> options;
     std::vector<Operand> inputs, outputs;  // outputs are row-major
+};
+
+// A procedure, of statements over numbers and arrays (ir/procedure/callable.h), which runs once for
+// each index of `batch`. Runs are independent; of those that fail, the first in row-major order is
+// the one that is reported.
+struct Call {
+    struct Operand {
+        Access access;    // strides over batch + extents
+        Extents extents;  // of the array that one run takes or makes; of a number none
+    };
+    int64_t procedure = -1;  // its number in this process
+    Extents batch;
+    std::vector<Operand> inputs;   // the operands of the Callable, in its order
+    std::vector<Operand> outputs;  // its results, then its output arrays, which are row-major
 };
 
 // Kernels of which each reads only its own part of what those before it made, done part by part, so
@@ -234,7 +247,7 @@ struct Repeat {
 };
 
 using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Search, Pack,
-                          Fused, Repeat, Foreign, DecodedContract>;
+                          Fused, Repeat, Foreign, DecodedContract, Call>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"
@@ -289,6 +302,11 @@ struct Program {
 
 // "Map", "Reduce", …
 std::string_view kind_name(const Kernel& kernel);
+// Whether it gives whole arrays to what composit does not look into: a Foreign, or a Call.
+inline bool takes_whole_arrays(const Kernel& kernel) {
+    return std::holds_alternative<Foreign>(kernel.body) ||
+           std::holds_alternative<Call>(kernel.body);
+}
 Extents concatenate(const std::vector<Extents>& parts);
 
 // An access, the loops that its strides belong to, and how often those loops run.

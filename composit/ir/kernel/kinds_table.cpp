@@ -21,7 +21,7 @@ struct Columns {
     }
     void loops(std::string_view name, const Extents& extents, LoopRole) {
         names.emplace(&extents, name);
-        loops_of.push_back(std::string(name));
+        if (loops_of.empty() || loops_of.back() != name) loops_of.push_back(std::string(name));
     }
     void reads(std::string_view name, const auto&, const auto&... loops) {
         read.push_back(along(name, loops...));
@@ -49,6 +49,9 @@ std::string row() {
     if constexpr (!IsDescribed<Kind>) {
         return text(name, " see kernel.h | | | | |\n");
     } else {
+        if constexpr (std::same_as<Kind, Call>)  // an operand of each kind, to be described
+            for (Call& call = std::get<Call>(kernel.body); call.inputs.empty();)
+                call.inputs.emplace_back(), call.outputs.emplace_back();
         Columns columns;
         describe(std::get<Kind>(kernel.body), columns);
         return text(name, " ", join(columns.loops_of), " | ", join(columns.read), " | ",

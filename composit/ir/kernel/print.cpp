@@ -1,6 +1,7 @@
 // Prints programs and kernels for people: buffers, then loops with loads, body and stores.
 #include "composit/base/text.h"
 #include "composit/ir/kernel/kernel.h"
+#include "composit/ir/procedure/callable.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
@@ -253,6 +254,20 @@ class Writer {
         };
         return text("  ", names(f.outputs), " = ", f.function, "(", names(f.inputs),
                     f.options.empty() ? "" : "; ", join(f.options), ")\n");
+    }
+
+    // "  for i < 8: loss = squared_errors(x, y)"
+    std::string body(const Call& c) const {
+        const auto names = [&](const std::vector<Call::Operand>& operands) {
+            std::vector<std::string> result;
+            for (const Call::Operand& operand : operands)
+                result.push_back(buffer_name(operand.access.buffer));
+            return join(result);
+        };
+        const procedure::Callable* const callable = procedure::find_callable(c.procedure);
+        const std::string name = callable ? callable->procedure().name : text(c.procedure);
+        return text("  ", loops_text(c.batch, loop_names(c.batch.size())), ": ", names(c.outputs),
+                    " = ", name, "(", names(c.inputs), ")\n");
     }
 
     std::string body(const DecodedContract& c) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/runtime/foreign.h"
+#include "composit/runtime/procedure_call.h"
 #include "tests/cpp/backends/cpp_programs.h"
 
 #include <map>
@@ -398,11 +399,18 @@ class Reference {
     }
 
     void run_body(const ir::kernel::Foreign& f) {
+        runtime::ForeignKernel(f).run(operands_of(f).data());
+    }
+    void run_body(const ir::kernel::Call& c) {
+        runtime::ProcedureCall(c).run(operands_of(c).data(), {});
+    }
+    template <class Kind>
+    std::vector<void*> operands_of(const Kind& kernel) {
         std::vector<void*> at;
-        for (const auto* operands : {&f.inputs, &f.outputs})
+        for (const auto* operands : {&kernel.inputs, &kernel.outputs})
             for (const auto& operand : *operands)
                 at.push_back(memory_[static_cast<size_t>(operand.access.buffer)].data());
-        runtime::ForeignKernel(f).run(at.data());
+        return at;
     }
 
     const Program& program_;

@@ -103,7 +103,7 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
     EXPECT_EQ(functions, programs.size());
     // Each call is of the function that was printed for its kernel.
     for (size_t p = 0; p < programs.size(); ++p) {
-        const c_family::Call& call = modules.calls[p].at(0);
+        const c_family::KernelCall& call = modules.calls[p].at(0);
         const c_family::PrintedKernel& function =
             modules.modules.at(call.module).functions.at(call.function);
         const bool is_map = programs[p].name == "map";

@@ -84,12 +84,10 @@ inline Program calls_of_procedures(const std::string& name, DType dtype, bool is
                                       {b.all(wide)}});
     const std::vector<int64_t> strides =
         is_transposed ? std::vector<int64_t>{1, items} : std::vector<int64_t>{n, 1};
-    b.kernel("sums",
-             ir::kernel::Foreign{
-                 "procedure",
-                 {number, 1},
-                 {{b.access(x, strides), {items, n}}, {b.all(wide), {items}}},
-                 {{b.all(total), {items}}, {b.all(y), {items, n}}, {b.all(large), {items, n}}}});
+    b.kernel("sums", ir::kernel::Call{number,
+                                      {items},
+                                      {{b.access(x, strides), {n}}, {b.all(wide), {}}},
+                                      {{b.all(total), {}}, {b.all(y), {n}}, {b.all(large), {n}}}});
     return b.done();
 }
 

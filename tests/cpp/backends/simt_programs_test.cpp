@@ -246,11 +246,10 @@ TEST_P(SimtPrograms, TheFirstItemThatFailsIsToldByTheHost) {
     const int y = b.output("y", DType::float64, {300, 2});
     const int large = b.output("large", DType::boolean, {300, 2});
     const int64_t number = ir::procedure::keep_callable(reversed_sums(DType::float64));
-    b.kernel("sums", ir::kernel::Foreign{
-                         "procedure",
-                         {number, 1},
-                         {{b.all(x), {300, 2}}, {b.all(k), {300}}},
-                         {{b.all(total), {300}}, {b.all(y), {300, 2}}, {b.all(large), {300, 2}}}});
+    b.kernel("sums", ir::kernel::Call{number,
+                                      {300},
+                                      {{b.all(x), {2}}, {b.all(k), {}}},
+                                      {{b.all(total), {}}, {b.all(y), {2}}, {b.all(large), {2}}}});
     const Program program = b.done();
     const auto compiled = compile(program);
     std::vector<int64_t> numbers(300, 3);
