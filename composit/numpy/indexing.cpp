@@ -130,7 +130,10 @@ void check_bounds(const Tensor& indices, int64_t axis, int64_t length) {
     const Array values = concrete("indexing", "indices", ops::astype(indices, DType::int64));
     const auto* const first = values.data_as<int64_t>();
     const auto* const last = first + values.size();
-    const auto is_outside = [&](int64_t value) { return value < -length || value >= length; };
+    const auto is_outside = [&](int64_t value) {  // one comparison: below -length goes around
+        return static_cast<uint64_t>(value) + static_cast<uint64_t>(length) >=
+               2 * static_cast<uint64_t>(length);
+    };
     bool any = false;  // no branch for each: nearly always all are inside
     for (const auto* value = first; value != last; ++value) any |= is_outside(*value);
     if (any)

@@ -57,6 +57,7 @@ std::optional<Compiler> try_compiler(const std::vector<std::string>& command,
     if (answer.ran_out_of_time) silent_compilers().insert(command);
     if (!answer.succeeded()) return std::nullopt;
     compiler.version = answer.output.substr(0, answer.output.find('\n'));
+    compiler.is_gnu = answer.output.find("Free Software Foundation") != std::string::npos;
     return compiler;
 }
 

@@ -13,6 +13,7 @@ struct Compiler {
     std::vector<std::string> command;  // {"g++"}, or {"python3", "-m", "ziglang", "c++"}
     std::string path;                  // where the first word was found
     std::string version;               // first line of --version
+    bool is_gnu = false;
 };
 
 // $CXX where it is set, else g++, else clang++, else the ziglang package of the Python that

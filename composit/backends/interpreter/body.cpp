@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <unordered_map>
 
 namespace composit::interpreter {
@@ -96,8 +97,11 @@ std::shared_ptr<char> packed_table(DType dtype, const std::vector<Bits>& table) 
 // reader.
 class BodyBuilder {
   public:
-    BodyBuilder(Body& body, const std::vector<Expr>& values, const KernelSet& set)
+    BodyBuilder(Body& body, const std::vector<Expr>& values, const KernelSet& set,
+                const std::vector<bool>& is_uniform)
         : body_(body), set_(set), values_(values), order_(ir::scalar::topological_order(values)) {
+        for (size_t k = 0; k < is_uniform.size(); ++k)
+            if (is_uniform[k]) uniform_slots_.insert(static_cast<int>(k));
         next_slot_ = static_cast<int>(body.input_count_ + body.result_count_);
         for (const Expr& expr : order_)
             for (const Expr& operand : expr.operands()) ++readers_[operand.id()];
@@ -165,10 +169,29 @@ class BodyBuilder {
             instruction.operands[i] = read(slots_.at(expr.operand(static_cast<int>(i)).id()));
         if (expr.op() == Op::lookup)
             instruction.operands[1] = fix(packed_table(expr.dtype(), *expr.table()));
-        instruction.result = result_slot_of(expr);
+        const bool is_uniform = is_made_of_uniform(expr);
+        instruction.result = is_uniform ? kept_register() : result_slot_of(expr);
         slots_[expr.id()] = instruction.result;
-        body_.instructions_.push_back(instruction);
+        (is_uniform ? body_.uniform_ : body_.instructions_).push_back(instruction);
         for (const Expr& operand : expr.operands()) release(operand);
+    }
+
+    // No result, which each chunk has to be given.
+    bool is_made_of_uniform(const Expr& expr) const {
+        if (uniform_slots_.empty() ||
+            std::find(values_.begin(), values_.end(), expr) != values_.end())
+            return false;
+        return std::all_of(expr.operands().begin(), expr.operands().end(),
+                           [&](const Expr& operand) {
+                               return operand.op() == Op::constant ||
+                                      uniform_slots_.contains(slots_.at(operand.id()));
+                           });
+    }
+
+    int kept_register() {
+        body_.registers_.push_back(next_slot_);
+        uniform_slots_.insert(next_slot_);
+        return next_slot_++;
     }
 
     int read(int slot) {
@@ -206,7 +229,7 @@ class BodyBuilder {
         const int from = slots_.at(values_[j].id()), to = static_cast<int>(body_.result_slot(j));
         if (from == to) return;
         Body::Instruction copy;
-        copy.copy_bytes = ir::size_of(values_[j].dtype());
+        copy.copy = set_.copy[size_class(values_[j].dtype())];
         copy.operands[0] = read(from);
         copy.result = to;
         body_.written_[j] = static_cast<int>(body_.instructions_.size());
@@ -219,10 +242,12 @@ class BodyBuilder {
     std::vector<Expr> order_;
     std::unordered_map<const ExprNode*, int> slots_, readers_, owned_;
     std::vector<int> free_;
+    std::set<int> uniform_slots_;
     int next_slot_ = 0;
 };
 
-Body::Body(const std::vector<Expr>& values, size_t input_count, const KernelSet& set)
+Body::Body(const std::vector<Expr>& values, size_t input_count, const KernelSet& set,
+           const std::vector<bool>& is_uniform)
     : input_count_(input_count),
       result_count_(values.size()),
       last_read_(input_count, -1),
@@ -230,7 +255,7 @@ Body::Body(const std::vector<Expr>& values, size_t input_count, const KernelSet&
     const std::vector<Expr> expanded = expand_calls(values, set);
     is_identity_ =
         expanded.size() == 1 && expanded[0].op() == Op::argument && expanded[0].index() == 0;
-    BodyBuilder(*this, expanded, set).build();
+    BodyBuilder(*this, expanded, set, is_uniform).build();
     // Registers that start at different cache lines do not fight for the same places in the cache.
     register_bytes_ = register_bytes_ * chunk_elements + 192;
 }
@@ -247,16 +272,18 @@ void Body::bind(char** slots, char* scratch) const {
     }
 }
 
-void Body::run(char** slots, int64_t n) const {
-    for (const Instruction& i : instructions_) {
+void Body::run_uniform_part(char** slots, int64_t n) const { run(uniform_, slots, n); }
+void Body::run(char** slots, int64_t n) const { run(instructions_, slots, n); }
+
+void Body::run(const std::vector<Instruction>& instructions, char** slots, int64_t n) {
+    for (const Instruction& i : instructions) {
         if (i.loop != nullptr)
             i.loop->run(slots, n);
         else if (i.kernel != nullptr)
             i.kernel(slots[i.operands[0]], slots[i.operands[1]], slots[i.operands[2]],
                      slots[i.result], n);
         else
-            std::memmove(slots[i.result], slots[i.operands[0]],
-                         static_cast<size_t>(n * i.copy_bytes));
+            i.copy(slots[i.operands[0]], {n, 1}, slots[i.result], {n, 1}, 1, n);
     }
 }
 

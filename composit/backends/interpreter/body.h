@@ -19,8 +19,10 @@ class BodyLoop;  // body_loop.h
 // itself. Whoever runs a body sets the input and result slots; `bind` sets the others.
 class Body {
   public:
-    // NotSupported, naming operation and dtype, when a kernel is missing.
-    Body(const std::vector<ir::scalar::Expr>& values, size_t input_count, const KernelSet& set);
+    // NotSupported, naming operation and dtype, when a kernel is missing. `is_uniform`: of each
+    // input whether all elements of a chunk are one value; none is if it is empty.
+    Body(const std::vector<ir::scalar::Expr>& values, size_t input_count, const KernelSet& set,
+         const std::vector<bool>& is_uniform = {});
 
     size_t input_count() const { return input_count_; }
     size_t result_count() const { return result_count_; }
@@ -33,16 +35,22 @@ class Body {
     }
     // The body is nothing but input 0.
     bool is_identity() const { return is_identity_; }
+    // It needs nothing but inputs and results, so chunks may have any length.
+    bool is_without_registers() const { return registers_.empty() && fixed_.empty(); }
+    bool has_uniform_part() const { return !uniform_.empty(); }
 
     int64_t scratch_bytes() const;
     void bind(char** slots, char* scratch) const;
+    // What is made of uniform inputs alone, before `run`: it stays in its registers, and serves
+    // later chunks of at most as many elements, as long as these inputs are the same.
+    void run_uniform_part(char** slots, int64_t n) const;
     void run(char** slots, int64_t n) const;
 
   private:
     struct Instruction {
         const BodyLoop* loop = nullptr;
-        VectorKernel kernel = nullptr;  // null, and no loop: a copy of elements of copy_bytes
-        int64_t copy_bytes = 0;
+        VectorKernel kernel = nullptr;  // null, and no loop: `copy`
+        CopyKernel copy = nullptr;
         int operands[3] = {0, 0, 0};
         int result = 0;
     };
@@ -52,7 +60,8 @@ class Body {
     std::vector<int> last_read_;  // instruction number by input, -1: never
     std::vector<int> written_;    // instruction number by result
     bool is_identity_ = false;
-    std::vector<Instruction> instructions_;
+    std::vector<Instruction> instructions_, uniform_;
+    static void run(const std::vector<Instruction>& instructions, char** slots, int64_t n);
     std::vector<std::shared_ptr<const BodyLoop>> loops_;
     std::vector<std::pair<int, std::shared_ptr<char>>> fixed_;  // slots of constants and tables
     std::vector<int> registers_;                                // slots of chunk registers

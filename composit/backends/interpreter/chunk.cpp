@@ -30,40 +30,46 @@ ChunkEvaluator::ChunkEvaluator(const Body& body, const std::vector<Operand>& ope
     }
 }
 
-void ChunkEvaluator::load(Input& input, int64_t offset, int64_t rows, int64_t columns) {
-    if (input.offset == offset && input.rows == rows && input.columns == columns) return;
+bool ChunkEvaluator::load(Input& input, int64_t offset, int64_t rows, int64_t columns) {
+    if (input.offset == offset && input.rows == rows && input.columns == columns) return false;
     // A value that is the same everywhere fills the whole chunk once, whatever part of it is used.
-    const bool is_uniform = input.strides.row == 0 && input.strides.column == 0;
-    if (is_uniform && input.offset == offset && rows * columns <= input.rows * input.columns)
-        return;
+    if (is_uniform(input) && input.offset == offset && rows * columns <= input.rows * input.columns)
+        return false;
     input.offset = offset;
     input.rows = rows;
     input.columns = columns;
     if (input.copy != nullptr) {
         input.copy(input.base + offset * input.size, input.strides, input.chunk, {columns, 1}, rows,
                    columns);
-        return;
+        return true;
     }
     auto* to = reinterpret_cast<int64_t*>(input.chunk);
     for (int64_t r = 0; r < rows; ++r)
         for (int64_t c = 0; c < columns; ++c)
             *to++ = offset + r * input.strides.row + c * input.strides.column;
+    return true;
 }
 
 void ChunkEvaluator::evaluate(const std::vector<int64_t>& offsets, int64_t rows, int64_t columns) {
+    const bool has_uniform_part = body_.has_uniform_part();
     for (Input& input : inputs_) {
         const int64_t offset = offsets[input.number];
-        const bool is_in_place = input.copy != nullptr &&
-                                 (columns == 1 || input.strides.column == 1) &&
-                                 (rows == 1 || input.strides.row == columns);
+        const bool is_in_place =
+            input.copy != nullptr && (columns == 1 || input.strides.column == 1) &&
+            (rows == 1 || input.strides.row == columns) && !(has_uniform_part && is_uniform(input));
         if (is_in_place) {
             slots_[input.number] = const_cast<char*>(input.base) + offset * input.size;
         } else {
-            load(input, offset, rows, columns);
+            if (load(input, offset, rows, columns) && is_uniform(input)) uniform_elements_ = 0;
             slots_[input.number] = input.chunk;
         }
     }
-    body_.run(slots_.data(), rows * columns);
+    const int64_t count = rows * columns;
+    if (has_uniform_part && count > uniform_elements_) {
+        body_.run_uniform_part(slots_.data(), count);
+        uniform_elements_ = count;
+    }
+    body_.run(slots_.data(), count);
 }
 
 }  // namespace composit::interpreter

@@ -46,11 +46,16 @@ class ChunkEvaluator {
         char* chunk = nullptr;                      // where it is copied to
         int64_t offset = 0, rows = 0, columns = 0;  // what the chunk holds
     };
-    void load(Input& input, int64_t offset, int64_t rows, int64_t columns);
+    static bool is_uniform(const Input& input) {
+        return input.strides.row == 0 && input.strides.column == 0;
+    }
+    // Whether the chunk was filled anew.
+    static bool load(Input& input, int64_t offset, int64_t rows, int64_t columns);
 
     const Body& body_;
     std::vector<char*> slots_;
     std::vector<Input> inputs_;
+    int64_t uniform_elements_ = 0;  // that the body's uniform part was computed for
 };
 
 }  // namespace composit::interpreter

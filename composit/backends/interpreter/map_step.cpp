@@ -1,7 +1,9 @@
 // Map: tiles of the loop nest, the body over each.
 #include "composit/backends/interpreter/step.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 namespace composit::interpreter {
 
@@ -17,6 +19,8 @@ struct Tiling {
 };
 
 constexpr int64_t long_row = 512, transposed_columns = 32;
+// Of a tile that needs no chunk: enough that its call takes no time, few enough for threads.
+constexpr int64_t direct_elements = 8192;
 
 // A loop along which an operand lies side by side while it strides over the last one: a transposed
 // operand; -1: none.
@@ -77,17 +81,15 @@ bool may_share_memory(const Program& program, const Operand& a, const Operand& b
 class MapStep : public Step {
   public:
     MapStep(const ir::kernel::Map& map, const Program& program, const KernelSet& set)
-        : set_(set), body_(map.values, map.inputs.size(), set) {
-        nest_.extents = map.extents;
-        for (const auto& access : map.inputs) nest_.operands.emplace_back(access);
-        for (const auto& access : map.outputs) nest_.operands.emplace_back(access);
-        sort_loops(nest_, map.inputs.size());
-        collapse(nest_);
-        tiling_ = choose_tiling(nest_);
+        : set_(set),
+          nest_(nest_of(map)),
+          tiling_(choose_tiling(nest_)),
+          body_(map.values, map.inputs.size(), set, uniform_inputs(map.inputs.size())) {
         for (int d = 0; d < nest_.rank(); ++d)
             if (d != tiling_.loops.row && d != tiling_.loops.column) outer_loops_.push_back(d);
         for (size_t j = 0; j < map.outputs.size(); ++j)
             is_direct_.push_back(writes_directly(j, program));
+        lengthen_tiles();
     }
 
     void run(const Memory& memory, const runtime::Run& run) const override {
@@ -99,6 +101,38 @@ class MapStep : public Step {
     }
 
   private:
+    static Nest nest_of(const ir::kernel::Map& map) {
+        Nest nest;
+        nest.extents = map.extents;
+        for (const auto& access : map.inputs) nest.operands.emplace_back(access);
+        for (const auto& access : map.outputs) nest.operands.emplace_back(access);
+        sort_loops(nest, map.inputs.size());
+        collapse(nest);
+        return nest;
+    }
+
+    // Those that are the same all over a tile.
+    std::vector<bool> uniform_inputs(size_t count) const {
+        std::vector<bool> found;
+        for (size_t k = 0; k < count; ++k) {
+            const Strides2 strides = strides_over(nest_.operands[k], tiling_.loops);
+            found.push_back(strides.row == 0 && strides.column == 0 &&
+                            !nest_.operands[k].is_position());
+        }
+        return found;
+    }
+
+    // Tiles of one row whose operands are all read and written where they lie need no chunk.
+    void lengthen_tiles() {
+        bool needs_none = tiling_.rows == 1 && tiling_.columns < tiling_.column_extent &&
+                          body_.is_without_registers() &&
+                          std::all_of(is_direct_.begin(), is_direct_.end(), std::identity());
+        for (size_t k = 0; k < body_.input_count(); ++k)
+            needs_none = needs_none && !nest_.operands[k].is_position() &&
+                         strides_over(nest_.operands[k], tiling_.loops).column == 1;
+        if (needs_none) tiling_.columns = std::min(tiling_.column_extent, direct_elements);
+    }
+
     const Operand& output(size_t j) const { return nest_.operands[body_.input_count() + j]; }
 
     // The body may write every tile of this output in place: its elements lie side by side, and
@@ -163,9 +197,9 @@ class MapStep : public Step {
     }
 
     const KernelSet& set_;
-    Body body_;
     Nest nest_;  // inputs, then outputs
     Tiling tiling_;
+    Body body_;
     std::vector<int> outer_loops_;
     std::vector<bool> is_direct_;
 };

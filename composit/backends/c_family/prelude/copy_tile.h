@@ -8,6 +8,13 @@ struct TileStrides {
     int64_t row, column;
 };
 
+// Each of the elements `times` times, side by side.
+template <int64_t times, class T>
+inline void repeat_elements(const T* from, T* to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t k = 0; k < times; ++k) to[i * times + k] = from[i];
+}
+
 // Elements are moved as bytes: T only has the right size. The reading strides may be 0 or negative.
 template <class T>
 inline void copy_tile(const T* from, TileStrides read, T* to, TileStrides write, int64_t rows,
@@ -18,6 +25,9 @@ inline void copy_tile(const T* from, TileStrides read, T* to, TileStrides write,
             T* to_row = to + r * write.row;
             for (int64_t c = 0; c < columns; ++c) to_row[c] = from_row[c];
         }
+    } else if (read.column == 0 && write.column == 1 && read.row == 1 && columns == 2 &&
+               write.row == 2) {
+        repeat_elements<2>(from, to, rows);
     } else if (read.column == 0 && write.column == 1) {
         for (int64_t r = 0; r < rows; ++r) {
             const T value = from[r * read.row];
