@@ -389,9 +389,10 @@ PyObject* evaluate(PyObject* of, PyObject* const* values, size_t flagged, PyObje
     const bool is_one = PyVectorcall_NARGS(flagged) == 1 && !names;
     if (is_one && is_tensor(values[0]) && nb::inst_ready(values[0])) try {
             const Entered entered;
-            const auto& tensor = *nb::inst_ptr<LazyTensor>(values[0]);
             const nb::object options = nb::handle(self->function)();
-            return evaluated(tensor, nb::cast<const execute::Options&>(options)).release().ptr();
+            return evaluated_last(values[0], nb::cast<const execute::Options&>(options))
+                .release()
+                .ptr();
         } catch (...) {
             set_python_error();
             return nullptr;

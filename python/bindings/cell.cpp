@@ -95,6 +95,12 @@ void LazyTensor::set_cell(Ref<Cell> cell) {
     cell_ = std::move(cell);
 }
 
+void LazyTensor::let_go() {
+    if (key_node) live().remove(this);
+    key_node = nullptr;
+    set_cell({});
+}
+
 LazyTensor::~LazyTensor() {
     if (number_) number_->set_owner(nullptr);
     if (key_node) live().remove(this);

@@ -41,6 +41,7 @@ struct LazyTensor {
         return cell_;
     }
     void set_cell(Ref<Cell> cell);  // it is another tensor from now on
+    void let_go();                  // it will be asked for nothing any more
     // As an operand of numbers that are computed at once; null where it is no known number.
     Ref<Deferred> number() const {
         return number_ ? number_ : type().shape.empty() ? cell_->number() : Ref<Deferred>();

@@ -65,6 +65,45 @@ nb::object evaluated(const LazyTensor& tensor, const execute::Options& options) 
 
 namespace {
 
+// Whether the only one who holds an object will let it go: weak references could give it to others.
+bool is_about_to_go(nb::handle object) {
+    if (Py_REFCNT(object.ptr()) != 1) return false;
+    const Py_ssize_t offset = Py_TYPE(object.ptr())->tp_weaklistoffset;
+    return offset > 0 &&
+           !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object.ptr()) + offset);
+}
+
+// Their memory belongs to the result where nobody else holds the values.
+nb::object handed_over(ir::ConstantArray values) {
+    ir::Array value = values.value();
+    values = {};
+    return ndarray_from(std::move(value));
+}
+
+}  // namespace
+
+nb::object evaluated_last(nb::handle object, const execute::Options& options) {
+    auto& tensor = *nb::inst_ptr<LazyTensor>(object);
+    if (tensor.known_number() || !is_about_to_go(object)) return evaluated(tensor, options);
+    ir::ConstantArray written = tensor.cell()->written_values();
+    if (written) {
+        tensor.let_go();
+        return handed_over(std::move(written));
+    }
+    if (nb::object known = known_values(tensor); known.is_valid()) return known;
+    ir::Array value;
+    {
+        const Tensor held = tensor.tensor();
+        const Released released;
+        value = std::move(eager::look({held}, options)[0]);
+    }
+    eager::shorten_history();
+    if (is_about_to_go(object)) tensor.let_go();
+    return ndarray_from(std::move(value));
+}
+
+namespace {
+
 // Whether NumPy gives a scalar, which is no view.
 bool is_of_scalar(const Tensor& found, const numpy::Index& index) {
     return found.rank() == 0 && std::none_of(index.begin(), index.end(), [](const auto& entry) {
