@@ -24,6 +24,82 @@ def fresh(*arguments: str) -> float:
     return json.loads(found.stdout.splitlines()[-1])
 
 
+def resnet():
+    """A function and its arguments."""
+    from models import resnet
+    from models.weights import draw, normal
+
+    weights = draw(resnet.shapes())
+    return lambda image: resnet.composit_model(image, weights), (normal(1, 3, 224, 224),)
+
+
+def mobilenet():
+    import torch
+    from transformers import MobileNetV2Config, MobileNetV2ForImageClassification
+
+    from composit import flashlight
+
+    network = MobileNetV2ForImageClassification(MobileNetV2Config(num_labels=1000)).eval()
+    pixels = torch.zeros(1, 3, 224, 224)
+    traced = flashlight.trace(lambda x: network(x).logits, pixels)
+    return traced, (pixels.numpy(),)
+
+
+def perceptron():
+    import composit.numpy as cnp
+
+    rng = np.random.default_rng(0)
+    x, first, second = (rng.standard_normal((64, 64)).astype("float32") for _ in range(3))
+    return lambda x: cnp.maximum(x @ first + 1, 0) @ second, (x,)
+
+
+def elementwise():
+    import composit.numpy as cnp
+
+    x = np.ones(1000, "float32")
+    return lambda x, y: cnp.exp(x + y) * cnp.tanh(x), (x, x)
+
+
+MODELS = {
+    "ResNet-50": resnet,
+    "MobileNetV2": mobilenet,
+    "two layers of 64": perceptron,
+    "exp(x + y) * tanh(x)": elementwise,
+}
+
+
+def first_result(name: str, folder: str, waits: bool) -> float:
+    """Seconds from the function to its first result, of a model above."""
+    import composit
+
+    function, inputs = MODELS[name]()
+    start = time.perf_counter()
+    composit.compile(function, *inputs, cache_folder=folder, wait=waits)(*inputs)
+    return time.perf_counter() - start
+
+
+def evaluate_chain(nodes: int) -> float:
+    """Seconds for a chain of so many additions, made and evaluated."""
+    import composit.numpy as cnp
+
+    start = time.perf_counter()
+    x = y = cnp.asarray(np.ones((40, 40)))
+    for _ in range(nodes):
+        y = y + x
+    cnp.evaluate(y)
+    return time.perf_counter() - start
+
+
+def first_results(name: str):
+    def measure(threads):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+            compiled = fresh("model", folder, name)
+            meanwhile = fresh("meanwhile", other, name)
+        return compiled, {"with wait=False, s": meanwhile}
+
+    return measure
+
+
 def first_call(library: str, folder: str) -> float:
     """Seconds from the function to its first result; imports and weights are there before."""
     from models import bert
@@ -133,8 +209,14 @@ def slope(kind: int):
 
 
 def cases():
-    yield Probe("BERT-base, first call, cold", 6, None, "s", first_calls(False), threads=(2,))
+    yield Probe("BERT-base, first call, cold", 2.5, None, "s", first_calls(False), threads=(2,))
     yield Probe("BERT-base, first call, warm", 0.3, None, "s", first_calls(True), threads=(2,))
+    for name, must in zip(MODELS, (3, 3, 0.15, 0.15)):
+        yield Probe(f"{name}, first call, cold", must, None, "s", first_results(name), threads=(2,))
+    yield Probe(
+        "a chain of a million additions, made and evaluated", 2, None, "s",
+        lambda threads: (fresh("chain", ""), {}), threads=(2,),
+    )  # fmt: skip
     yield Probe("compile time over nodes, cold", 1.15, 1.05, "slope", slope(0), threads=(2,))
     yield Probe("compile time over nodes, warm", 1.15, 1.05, "slope", slope(1), threads=(2,))
 
@@ -144,13 +226,18 @@ if __name__ == "__main__":
         what, folder, *size = sys.argv[2:]
         if what == "touch":
             found = touch()
+        elif what == "chain":
+            found = evaluate_chain(1_000_000)
+        elif what in ("model", "meanwhile"):
+            found = first_result(size[0], folder, what == "model")
         else:
             found = compile_mixed(int(size[0]), folder) if size else first_call(what, folder)
         print(json.dumps(found))
         sys.exit()
     notes = (
         "Each in a process of its own. A first call goes from the function to its first result; "
-        "cold has an empty cache folder, warm (the least of five) the one of an earlier process. "
+        "cold has an empty cache folder, warm (the least of five) the one of an earlier process. With "
+        "wait=False the interpreter answers until the C++ compiler has ended. "
         "The nodes are a chain of mixed elementwise functions and products of 4 x 4 (warm: the "
         "least of three); the slope is the steepest of log(seconds) over log(nodes) from one size "
         "to the next."

@@ -19,7 +19,7 @@ def arrays(shape, kind, count=10):
 class Side:
     """A module in one of the libraries, with a gradient for its output."""
 
-    def __init__(self, torch, make, inputs, weights):
+    def __init__(self, torch, make, inputs, weights, materialize):
         self.torch, self.module = torch, make(torch)
         if weights is not None:
             self.module.load_state_dict({k: torch.tensor(v) for k, v in weights.items()})
@@ -29,11 +29,10 @@ class Side:
                 x.requires_grad_()
         self.leaves = [x for x in (*self.inputs, *self.module.parameters()) if x.requires_grad]
         self.gradient = None
-        self.settle = getattr(torch, "settling", None) and torch.settling.settle
+        self.materialize = materialize
 
-    def settled(self, *tensors):
-        if self.settle is not None:
-            self.settle(*tensors)
+    def computed(self, *tensors):
+        self.materialize(*tensors)
         return tensors
 
     def call(self):
@@ -42,24 +41,25 @@ class Side:
 
     def forward(self):
         with self.torch.no_grad():
-            return self.settled(self.call())
+            return self.computed(self.call())
 
     def both(self):
         for leaf in self.leaves:
             leaf.grad = None
         out = self.call()
         out.backward(self.gradient)
-        return self.settled(*[leaf.grad for leaf in self.leaves])
+        return self.computed(*[leaf.grad for leaf in self.leaves])
 
 
 def sides_of(make, inputs):
     import torch as peer
 
     import composit.torch as torch
+    from composit.torch.materializing import materialize
 
-    theirs = Side(peer, make, inputs, None)
+    theirs = Side(peer, make, inputs, None, lambda *tensors: None)
     weights = {k: v.detach().numpy() for k, v in theirs.module.state_dict().items()}
-    ours = Side(torch, make, inputs, weights)
+    ours = Side(torch, make, inputs, weights, materialize)
     shape = tuple(theirs.call().shape)
     upstream = arrays(shape, "floats")
     ours.gradient, theirs.gradient = torch.tensor(upstream), peer.tensor(upstream)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from measured import Fall
-from reasons import reasons
+from reasons import with_reasons
 
 INTRODUCTION = """# Performance
 
@@ -106,7 +106,7 @@ def page(machine: dict[str, str], groups: dict[str, dict], fallen: list[Fall]) -
             "\n**Fallen by more than 10 % behind the best of ten commits on this machine:**\n\n"
         )
         parts += [f"- {fall}\n" for fall in fallen]
-    for name, group in sorted(groups.items()):
+    for _, group in sorted(groups.items()):
         limits = "; ".join(
             f"{limit['threads']} thread{'s' * (limit['threads'] > 1)}: "
             f"{limit['flops'] / 1e9:.0f} GFLOP/s, {limit['bandwidth'] / 1e9:.1f} GB/s"
@@ -119,7 +119,4 @@ def page(machine: dict[str, str], groups: dict[str, dict], fallen: list[Fall]) -
                  "|---|---:|---:|---|---:|---:|---:|---:|"]  # fmt: skip
         lines += [table_line(row) for row in group["rows"]]
         parts.append("\n".join(lines) + "\n")
-        below = dict.fromkeys(row["case"] for row in group["rows"] if is_below(row))
-        if below:
-            parts.append(f"\nWhy rows are below their must:\n\n{reasons(name, list(below))}")
-    return "".join(parts)
+    return with_reasons("".join(parts))

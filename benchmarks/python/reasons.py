@@ -1,23 +1,17 @@
-"""Why rows are below their must: what the page says under a group's table."""
+"""Why rows are below their must: what the page says under a group's table.
+
+`reasons.py` writes the reasons into docs/performance.md anew, without measuring.
+"""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-# Of "group: case", the first that matches.
-REASONS: list[tuple[str, str]] = [
-    (
-        r"functions: .*1e2$",
-        "A call that the graph can name takes 1.2 us whatever it computes: its arguments as words, "
-        "a record, a cell, a Python object; `evaluate` takes 0.5 us more. NumPy's function takes "
-        "less than that.",
-    ),
-    (
-        r"functions: .*1e3$",
-        "As at 100 elements; and what takes longer than a call is done in passes of 1,024 elements "
-        "by kernels for any shape.",
-    ),
-]
+PAGE = Path(__file__).parents[2] / "docs/performance.md"
+
+# Of "title of the group: case", the first that matches.
+REASONS: list[tuple[str, str]] = []
 
 
 def reason_of(group: str, case: str) -> str:
@@ -28,8 +22,26 @@ def reason_of(group: str, case: str) -> str:
 
 
 def reasons(group: str, cases: list[str]) -> str:
-    """Lines of Markdown, a reason each, with the cases that it explains; empty for no cases."""
+    """Lines of Markdown, a reason each, with the cases that it explains."""
     by_reason: dict[str, list[str]] = {}
     for case in cases:
         by_reason.setdefault(reason_of(group, case), []).append(case)
     return "".join(f"- *{'; '.join(found)}*: {reason}\n" for reason, found in by_reason.items())
+
+
+def with_reasons(page: str) -> str:
+    """The page with the reasons of its bold rows, in place of those that it has."""
+    head, *groups = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    made = [head.rstrip("\n") + "\n"]
+    for group in groups:
+        title = group.splitlines()[0].removeprefix("## ")
+        table = group.partition("\nWhy rows are below")[0].rstrip("\n") + "\n"
+        cases = dict.fromkeys(re.findall(r"^\| \*\*(.*?)\*\* \|", table, flags=re.MULTILINE))
+        if cases:
+            table += f"\nWhy rows are below their must:\n\n{reasons(title, list(cases))}"
+        made.append(table)
+    return "\n".join(made)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_reasons(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

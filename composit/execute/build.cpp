@@ -4,6 +4,7 @@
 #include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
+#include "composit/execute/awaited.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
 
@@ -111,9 +112,21 @@ std::shared_ptr<runtime::Executable> compiled(const Program& program, const std:
     transforms::Refusal refusal;
     ready = transforms::plan_buffers(schedule(program, *backend, options, refusal),
                                      options.reuse_buffers);
+    const runtime::CompileOptions how{options.cache_folder, threads, options.whole_model,
+                                      parallel_for};
+    if (!options.waits && backend->compiles_for_long()) {
+        Program unused;
+        const auto compile = [backend, ready, how] {
+            const ReadingMappedFiles reading;
+            const ExecutableRef made = backend->compile(ready, how);
+            reading.check(ready.name.empty() ? "compile" : ready.name, constants_of(ready));
+            return made;
+        };
+        return compiled_meanwhile(compile,
+                                  compiled(program, interpreter, options, parallel_for, unused));
+    }
     try {
-        return backend->compile(ready,
-                                {options.cache_folder, threads, options.whole_model, parallel_for});
+        return backend->compile(ready, how);
     } catch (const NotSupported&) {
         for (const Kernel& kernel : program.kernels)
             check_interpreter(program, kernel, options.backend);

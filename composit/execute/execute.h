@@ -31,6 +31,9 @@ struct Options {
     std::string cache_folder = "";  // of back ends that compile; empty: the default
     int64_t bytes_of_part = 0;      // that a part of fused rows touches; 0: the back end's choice
     bool whole_model = true;        // one generated function calls all kernels, where there is one
+    // Until a back end that compiles for long has done so, the interpreter answers, to the same
+    // bits. Not for `evaluate`.
+    bool waits = true;
     // The passes; null: the standard ones. Plans tell pipelines apart by this pointer.
     std::shared_ptr<const transforms::Pipeline> pipeline = nullptr;
     // Places, among its inputs, of arguments that callers of a compiled function give up: results

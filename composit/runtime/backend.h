@@ -67,6 +67,8 @@ class Backend {
   public:
     virtual ~Backend() = default;
     virtual std::string name() const = 0;
+    // Its `compile` may take seconds, and asks nobody: it may run on any thread.
+    virtual bool compiles_for_long() const { return false; }
     // Why this kernel cannot run here; nothing when it can. Unsupported kernels are run by the
     // interpreter.
     virtual std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,

@@ -148,10 +148,13 @@ void run_interruptibly(const std::function<void(std::stop_token)>& work) {
         return work({});  // no more threads: the work matters more than its interruption
     }
     bool was_interrupted = false;
+    const auto is_to_stop = [] {
+        return stops_here ? stops_here->load(std::memory_order_relaxed) : is_interrupted();
+    };
     std::unique_lock lock(mutex);
     while (!done.wait_for(lock, between_checks, [&] { return is_done; })) {
         lock.unlock();
-        if (!was_interrupted && is_interrupted()) {
+        if (!was_interrupted && is_to_stop()) {
             was_interrupted = true;
             worker.request_stop();
         }

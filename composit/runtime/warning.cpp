@@ -19,9 +19,18 @@ Current& current() {
     return instance;
 }
 
+thread_local std::vector<std::string>* kept_here = nullptr;
+
 }  // namespace
 
+KeptWarnings::KeptWarnings() : former_(std::exchange(kept_here, &texts_)) {}
+KeptWarnings::~KeptWarnings() { kept_here = former_; }
+
 void warn(const std::string& text) {
+    if (kept_here) {
+        kept_here->push_back(text);
+        return;
+    }
     WarningHandler handler;
     {
         std::lock_guard lock(current().mutex);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace composit::runtime {
 
@@ -15,5 +16,21 @@ void warn(const std::string& text);
 
 // Replaces the handler and returns the former one; an empty function means standard error.
 WarningHandler set_warning_handler(WarningHandler handler);
+
+// While it lives, warnings of this thread are kept instead: of a helper, whose caller hands them
+// on.
+class KeptWarnings {
+  public:
+    KeptWarnings();
+    ~KeptWarnings();
+    KeptWarnings(const KeptWarnings&) = delete;
+    KeptWarnings& operator=(const KeptWarnings&) = delete;
+
+    const std::vector<std::string>& texts() const { return texts_; }
+
+  private:
+    std::vector<std::string> texts_;
+    std::vector<std::string>* former_;
+};
 
 }  // namespace composit::runtime

@@ -234,6 +234,14 @@ void bind_execute(nb::module_& module) {
                 return there;
             },
             "The same on another back end.")
+        .def(
+            "without_waiting",
+            [](const Options& self) {
+                Options there = self;
+                there.waits = false;
+                return there;
+            },
+            "The same, where the interpreter answers until a back end has compiled.")
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)

@@ -390,6 +390,7 @@ def compile(
     pipeline: Any = None,
     device: Any = None,
     place: Any = None,
+    wait: bool = True,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -417,6 +418,10 @@ def compile(
     "softmax*": "cpu"}. Copies go where they are needed; results lie where they lay without it.
     ValueError: a name that no kernel, constant, tensor or source line has.
 
+    `wait`: False: the C++ compiler works on a thread of its own, and the interpreter answers calls
+    until it has ended, slower and with the same bits. `source` and other properties of the compiled
+    program wait for it.
+
     `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
     places = _core.donated_places(donate)
     _core.check_limits(most_bytes, most_nodes)
@@ -428,9 +433,11 @@ def compile(
             compile, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
             most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline, device=device,
-            place=place,
+            place=place, wait=wait,
         )  # fmt: skip
     check_function("compile", f)
+    if not wait:
+        run_options = run_options.without_waiting()
     called = _core.name_of_compiled(f, name)
     compiled = CompiledFunction(
         f, run_options, called, places, most_bytes, most_nodes, _device_asked_for(device)

@@ -12,6 +12,7 @@ class CppBackend : public runtime::Backend {
         return {.part_bytes = 64 << 10, .near_bytes = 1 << 20, .most_decoded_rows = 8};
     }
     // Dtypes for which C++ code does not exist yet.
+    bool compiles_for_long() const override { return true; }
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                        const ir::kernel::Program& program) const override;
     // Throws NotSupported for what it refuses, and CompilationUnavailable (unavailable.h) when this

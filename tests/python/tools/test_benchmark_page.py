@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import reasons
 from measure import Case, Limits, Row, Sides, measure
 from page import is_below, page, table_line
 
@@ -29,7 +30,8 @@ def test_a_page_has_each_groups_limits():
     assert "## Sums" in text and "50 GFLOP/s, 10.0 GB/s" in text
 
 
-def test_a_row_below_its_must_has_a_reason_beside_it():
+def test_a_row_below_its_must_has_a_reason_beside_it(monkeypatch):
+    monkeypatch.setattr(reasons, "REASONS", [("NumPy's functions: .*1e2$", "A call takes long.")])
     group = {
         "title": "NumPy's functions", "notes": "Of things.",
         "limits": [{"threads": 1, "flops": 5e10, "bandwidth": 1e10}],
@@ -37,8 +39,9 @@ def test_a_row_below_its_must_has_a_reason_beside_it():
                  row(1.0, 2.0) | {"case": "take, 1e2"}, row(1.0, 2.0) | {"case": "sort, odd"}],
     }  # fmt: skip
     text = page({"CPU": "one"}, {"functions": group}, [])
-    assert "- *sort, 1e2; take, 1e2*: A call" in text and "- *sort, odd*: Not known yet." in text
-    assert "*sum" not in text
+    assert "- *sort, 1e2; take, 1e2*: A call takes long." in text
+    assert "- *sort, odd*: Not known yet." in text and "*sum" not in text
+    assert reasons.with_reasons(text) == text
 
 
 def test_the_ratio_is_the_best_peers():
