@@ -10,6 +10,7 @@
 #include "composit/base/hash.h"
 #include "composit/eager/function_at_once.h"
 #include "composit/eager/history.h"
+#include "composit/eager/small.h"
 #include "composit/ir/tracing.h"
 #include "content.h"
 #include "error_handling.h"
@@ -37,10 +38,15 @@ namespace {
 using eager::FunctionAtOnce;
 
 // Calls of equal arguments before one is compiled for them, which takes as long as a hundred calls.
-uint32_t calls_before = 16;
+constexpr uint32_t usual_calls_before = 16;
+uint32_t calls_before = usual_calls_before;
 constexpr size_t most_functions = 64;  // of one function
 // What holds a part that is written is copied: of more elements, writing into its memory is faster.
 constexpr int64_t most_elements_written = 512;
+// Of an operand in another order, which is copied.
+constexpr int64_t most_elements_ordered = 512;
+// Of operands whose call is compiled when it is met first.
+constexpr int64_t most_small_elements = 64;
 
 // A call's arguments as words, which are equal for calls that one function answers; and its
 // operands, the known arrays and scalars among them.
@@ -51,7 +57,11 @@ class Arguments {
         const void* memory;
         uint64_t bits;  // of a scalar, where `memory` is null
         Ref<Deferred> now;
+        ir::Array copy = {};  // which `memory` is of, of an array that lies in another order
     };
+
+    // `any_order`: of functions whose results lie in row-major order however their operands do.
+    explicit Arguments(bool any_order) : any_order_(any_order) {}
 
     // Whether all of them can be written so, and there is an operand.
     bool read(PyObject* const* values, size_t count, PyObject* names) {
@@ -75,6 +85,9 @@ class Arguments {
         return h;
     }
     std::vector<Operand>& operands() { return operands_; }
+    // A few elements and no numbers beside them: there are few such calls in a program, and what is
+    // computed of a result that is not known is not known, either.
+    bool are_small() const { return !has_numbers_ && elements_ <= most_small_elements; }
 
   private:
     enum class Tag : uint64_t {
@@ -105,6 +118,7 @@ class Arguments {
         if (value == Py_None) return word(Tag::none);
         if (Py_TYPE(value) == reinterpret_cast<PyTypeObject*>(tensor_type().ptr()))
             return add_array(value);
+        has_numbers_ |= PyLong_CheckExact(value) || PyFloat_CheckExact(value);
         if (PyBool_Check(value)) return word(Tag::boolean) && word(value == Py_True);
         if (PyLong_CheckExact(value)) return add_integer(value);
         if (PyFloat_CheckExact(value))
@@ -187,10 +201,18 @@ class Arguments {
         if (type.shape.empty() || type.weak || count == 0 || count > eager::most_elements_at_once)
             return false;
         const std::optional<Cell::Seen> seen = cell->seen();
-        if (!seen || !seen->memory || !eager::is_row_major(type.shape, seen->where->strides) ||
-            !cell->is_row_major() || !cell->lies_on_host())
-            return false;
+        if (!seen || !seen->memory || !cell->lies_on_host()) return false;
+        const bool is_in_order =
+            eager::is_row_major(type.shape, seen->where->strides) && cell->is_row_major();
+        if (!is_in_order && (!any_order_ || count > most_elements_ordered)) return false;
+        elements_ += count;
         if (!add_type(Tag::array, type)) return false;
+        if (!is_in_order) {
+            ir::Array copy = eager::elements_at(seen->memory, *seen->where, type.dtype, type.shape);
+            const void* const memory = copy.data();
+            operands_.push_back({type, memory, 0, *seen->now, std::move(copy)});
+            return true;
+        }
         const char* const memory =
             seen->memory + seen->where->offset * static_cast<int64_t>(ir::size_of(type.dtype));
         operands_.push_back({type, memory, 0, *seen->now});
@@ -206,6 +228,9 @@ class Arguments {
         return true;
     }
 
+    const bool any_order_;
+    bool has_numbers_ = false;
+    int64_t elements_ = 0;  // of all operands
     std::array<uint64_t, most_words> words_;
     size_t count_ = 0;
     std::vector<Operand> operands_;
@@ -316,8 +341,8 @@ std::optional<Answer> computed_at_once(const std::shared_ptr<const FunctionAtOnc
 
 // Nothing where nodes are to be made.
 std::optional<Answer> answer(KnownCalls& calls, const Traced& traced, PyObject* const* values,
-                             size_t count, PyObject* names) {
-    Arguments arguments;
+                             size_t count, PyObject* names, bool any_order = false) {
+    Arguments arguments(any_order);
     if (!arguments.read(values, count, names)) return {};
     auto& known = calls.by_hash;
     const std::span<const uint64_t> words = arguments.words();
@@ -335,7 +360,9 @@ std::optional<Answer> answer(KnownCalls& calls, const Traced& traced, PyObject* 
         !std::equal(words.begin(), words.end(), entry.words.begin(), entry.words.end()))
         return {};
     if (!entry.found) {
-        if (entry.calls++ < calls_before || !is_of_user()) return {};
+        const bool is_usual = calls_before == usual_calls_before;
+        const uint32_t wanted = is_usual && arguments.are_small() ? 0 : calls_before;
+        if (entry.calls++ < wanted || !is_of_user()) return {};
         entry.is_refused = true;  // while the function runs, which may call itself
         std::shared_ptr<const FunctionAtOnce> made = compiled_for(traced, values, count, names);
         const auto after = known.find(hash);
@@ -417,6 +444,15 @@ nb::object item_at_once(nb::handle self, nb::handle key) {
     };
     PyObject* const values[] = {self.ptr(), key.ptr()};
     return wrapped(answer(*calls, traced, values, 2, nullptr));
+}
+
+nb::object product_at_once(nb::handle a, nb::handle b) {
+    static auto* const calls = new KnownCalls;
+    const auto traced = [](const nb::list& arguments, const nb::dict&) -> nb::object {
+        return nb::object(arguments[0]).attr("__matmul__")(nb::object(arguments[1]));
+    };
+    PyObject* const values[] = {a.ptr(), b.ptr()};
+    return wrapped(answer(*calls, traced, values, 2, nullptr, true));
 }
 
 bool assigned_at_once(nb::handle self, nb::handle key, nb::handle value) {

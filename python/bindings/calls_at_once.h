@@ -9,6 +9,9 @@ namespace composit::python {
 // to be made.
 nanobind::object item_at_once(nanobind::handle self, nanobind::handle key);
 
+// a @ b, where both are known arrays; not valid where nodes are to be made.
+nanobind::object product_at_once(nanobind::handle a, nanobind::handle b);
+
 // self[key] = value, where arrays among them are known and self has few elements. False: nothing
 // was done, and it is to be done with nodes.
 bool assigned_at_once(nanobind::handle self, nanobind::handle key, nanobind::handle value);

@@ -1,6 +1,7 @@
 // Python's operators on LazyTensor: NumPy's functions of the same meaning, reflected and in place.
 #include "arguments.h"
 #include "bindings.h"
+#include "calls_at_once.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/history.h"
@@ -188,6 +189,14 @@ PyObject* operated(PyObject* a, PyObject* b) {
 }
 
 PyObject* multiplied(PyObject* a, PyObject* b) {
+    if (is_tensor(a) && is_tensor(b)) try {
+            const Entered entered;
+            nb::object found = product_at_once(a, b);
+            if (found.is_valid()) return found.release().ptr();
+        } catch (...) {
+            set_python_error();
+            return nullptr;
+        }
     return made_of("matmul", a, b,
                    [](const Tensor& x, const Tensor& y) { return numpy::matmul(x, y); });
 }

@@ -425,3 +425,49 @@ def test_a_store_into_a_placeholder_and_in_gradients_makes_nodes():
         np.testing.assert_array_equal(grad(stored)(x)[::2], 0)
         np.testing.assert_array_equal(grad(stored)(x)[1::2], 2 * x[1::2])
     np.testing.assert_array_equal(compile(stored)(x), stored(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_products_of_matrices_in_any_order(dtype):
+    """The operator: of small arrays from the first call on, however they lie in memory."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-3, 4, (4, 6)).astype(dtype) for _ in range(2))
+    x, y = cnp.asarray(a), cnp.asarray(b)
+    pairs = [
+        (lambda p, q: p @ q.T), (lambda p, q: p.T @ q), (lambda p, q: p[:, 1:4] @ q[1:, ::2].T[:3]),
+        (lambda p, q: p[0] @ q[1]), (lambda p, q: p[::-1] @ q[2]), (lambda p, q: q[:, 0] @ p),
+    ]  # fmt: skip
+    for product in pairs:
+        compiled = compile(product, a, b, backend="interpreter")(a, b)
+        for _ in range(3):
+            made = product(x, y)
+            assert made.is_known
+            np.testing.assert_array_equal(np.asarray(made), product(a, b))
+            np.testing.assert_array_equal(np.asarray(made), compiled)
+    kept = x @ y.T
+    x[0] = 1
+    np.testing.assert_array_equal(np.asarray(kept), a @ b.T)
+    assert "contract" in str(kept.graph)
+
+
+def test_products_are_differentiated_as_ever():
+    a = np.arange(6.0).reshape(2, 3)
+    x = cnp.asarray(a)
+    y = x @ x.T
+    (slope,) = chain_rule({cnp.sum(y * y): 1.0}, [x])
+    np.testing.assert_allclose(np.asarray(slope), 4 * a @ a.T @ a)
+
+
+def test_a_loop_of_small_arrays_is_known_at_each_step():
+    """One result that is not known would leave all that comes behind it to nodes."""
+    x, step = cnp.asarray([1.0, 0.0]), cnp.asarray([[0.9, 0.1], [-0.1, 0.9]])
+    for _ in range(5):
+        x = cnp.concatenate([step @ x, cnp.asarray([0.0])])[:2] + cnp.sum(x)
+        assert x.is_known
+
+
+def test_a_product_that_does_not_fit_is_refused_as_ever():
+    x, y = cnp.ones((2, 3)), cnp.ones((2, 3))
+    for _ in range(3):
+        with pytest.raises(ValueError, match="matmul"):
+            x @ y
