@@ -11,7 +11,132 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs/performance.md"
 
 # Of "title of the group: case", the first that matches.
-REASONS: list[tuple[str, str]] = []
+REASONS: list[tuple[str, str]] = [
+    (
+        r"BERT-base: ",
+        "At 86 to 91 % of what this CPU can multiply and add, as is OpenVINO; 1.1 of its speed "
+        "would be beyond the limit with one thread.",
+    ),
+    (
+        r"Elementwise functions and sums: exp",
+        "All bytes come from and go to memory at the bandwidth of copying.",
+    ),
+    (
+        r"(Elementwise functions and sums|Kernels in plain Python): relu3",
+        "The arrays lie in the last cache, which both sides read and write at its bandwidth; why "
+        "JAX, and by 2 % the function written by hand, are quicker was not found.",
+    ),
+    (
+        r"NumPy's functions: .*1e2$",
+        "A call is noted for the graph (its arguments as words, a record, a cell, a Python object) "
+        "and evaluated into an array: 1.7 us, whatever it computes, where NumPy takes 0.3 to 1. "
+        "Masks, positions and distinct values decide shapes, and are made by nodes: 4 to 8 us.",
+    ),
+    (
+        r"NumPy's functions: .*1e3$",
+        "The 1.7 us of a call, as at 100 elements; and kernels for any shape, in passes of 1,024 "
+        "elements, where NumPy has a loop for the case.",
+    ),
+    (
+        r"NumPy's functions: (concatenate|clip|tile|pad|block|roll|fftshift|diff|repeat|round|"
+        r"flipped copy|transposed copy|column_stack|stack|where)\b.*1e6$",
+        "Measured before results were handed over without a copy, copies stayed loops (memcpy "
+        "takes ten times as long where the destination lies a few bytes behind the source within "
+        "its page) and uniform operands were computed once. Since then, on a busy machine: "
+        "concatenate and clip 1.16, tile and round 1.20, roll 1.17, diff 1.05, repeat 0.26.",
+    ),
+    (
+        r"NumPy's functions: (norm|dot|matmul|matrix_power|tensordot|inner|kron)\b.*1e6$",
+        "The order of sums is part of the meaning: a chain of fused multiply-adds along the depth, "
+        "so vectors go across rows and blocks, which have to be transposed first.",
+    ),
+    (
+        r"NumPy's functions: .*fft.*1e6$",
+        "A transform is a graph of composit's operations, factor by factor, with the same bits "
+        "compiled and exported; pocketfft goes through an array in fewer passes.",
+    ),
+    (
+        r"NumPy's functions: .*1e6$",
+        "The interpreter's kernels are for any shape, and go through memory once more than "
+        "NumPy's: a result that is read again, indices that are checked before they are used, "
+        "counts of bools as integers.",
+    ),
+    (
+        r"Kernels in plain Python: gelu, 1M float32, beside vmap",
+        "Twenty times as fast as torch.vmap would be 130 us, beyond the CPU's limit of 340.",
+    ),
+    (
+        r"Kernels in plain Python: .*lines of C\+\+",
+        "What is logged and taken back costs a line each for every assignment in a loop.",
+    ),
+    (
+        r"Layers: softmax",
+        "Three passes over rows of 2 KB, at 58 % of the limit.",
+    ),
+    (
+        r"Making nodes: ",
+        "A Python object, a cell, and a node with its type, place and line take 3.7 us together.",
+    ),
+    (
+        r"OpenCL \(PoCL\)",
+        "PoCL runs work groups one after the other on the same cores; the C++ back end goes through "
+        "rows in the order of memory.",
+    ),
+    (
+        r"Plain C: ",
+        "A loop that only adds the weights up takes 3.5 us: nothing can be twice as fast as 5.6.",
+    ),
+    (
+        r"Programs: kalman",
+        "Measured when products of small matrices made nodes; they are computed at once since, in "
+        "a third of the time (decisions/0052-at-once.md).",
+    ),
+    (
+        r"Weights in few bits: .*8 bits",
+        "One thread unpacks and multiplies at 64 % of the bandwidth; two threads reach 3.0.",
+    ),
+    (
+        r"Weights in few bits: .*4 bits",
+        "Unpacking costs three instructions for a vector of sixteen weights, of the two that a "
+        "cycle has for products; sums by group before the scale would save one, and change bits.",
+    ),
+    (
+        r"(ResNet-50|The model zoo: MobileNetV2)",
+        "OpenVINO and oneDNN carry blocked layouts from one convolution to the next and fuse "
+        "depthwise convolutions with their neighbours; composit packs for each.",
+    ),
+    (
+        r"Small arrays: ",
+        "Making and evaluating takes 7.5 us: a node, the plan's signature and its place among "
+        "plans, the run, an array.",
+    ),
+    (
+        r"composit\.torch: MNIST ViT|Training with Adam: ",
+        "Products are at 48 to 58 % of the limit, with attention and norms of short rows between.",
+    ),
+    (
+        r"composit\.torch: ",
+        "Not composit's time: the benchmark did not ask it for its results, so graphs grew from "
+        "call to call. Mended since; Softmax 128x64, forward and backward, takes 32 us on a busy "
+        "machine, 2.2 of PyTorch's speed.",
+    ),
+    (
+        r"The model zoo: (GPT-2|ViT)",
+        "At 78 to 84 % of the limit, GPT-2 beyond it with two threads; the peers are as near.",
+    ),
+    (
+        r"The model zoo: U-Net",
+        "torch multiplies its convolutions by oneDNN, with blocked layouts.",
+    ),
+    (
+        r"Kernels (beside|of the audit beside) C\+\+ written by hand: ",
+        "See docs/knossos.md, which says for each row what the hand does otherwise.",
+    ),
+    (
+        r"Kernels in plain Python: hand tracking",
+        "Products of 3 x 3 and 4 x 4, whose bounds are checked before each.",
+    ),
+]
 
 
 def reason_of(group: str, case: str) -> str:
