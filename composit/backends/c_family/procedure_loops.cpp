@@ -173,6 +173,23 @@ bool writes_local(const Procedure& procedure, const Statement& loop) {
     });
 }
 
+bool reads_beside_own(const Procedure& procedure, const Statement& loop) {
+    const auto counter = ir::procedure::stepped_by(loop);
+    if (!counter) return false;
+    bool has_any = false;
+    for (const Statement& store : loop.body) {
+        const bool is_write = ir::procedure::is_write(store);
+        if (!is_write && !ir::procedure::is_value(store)) return false;
+        if (!is_write) continue;
+        if (!ir::procedure::has_own_elements(procedure, loop.body, *counter, store.array))
+            return false;
+        for (const Statement& load : loop.body)
+            has_any |= load.kind == Kind::load && load.array == store.array &&
+                       !ir::scalar::structurally_equal(load.index, store.index);
+    }
+    return has_any;
+}
+
 bool is_next(const Statement& statement, int counter) {
     return place_of(statement, counter) == Place::next;
 }

@@ -1,10 +1,11 @@
-// with_carried_elements: loops that read what their last iterations stored.
+// with_carried_elements: loops that read what their last iterations stored, or what stays.
 #include "composit/ir/procedure/carried_values.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,7 @@ class CarriedElements {
         for (size_t array = 0; array < p_.arrays.size(); ++array)
             if (const auto store = own_store(loop.body, static_cast<int>(array), assigned))
                 carry(loop.body, *store, before);
+        move_ahead(loop.body, inside, assigned, before);
         if (before.empty()) return;
         std::vector<Expr> by = all_variables(p_);
         by[static_cast<size_t>(count_.counter)] = count_.begin;
@@ -144,6 +146,51 @@ class CarriedElements {
                 Statement::assign(variables[static_cast<size_t>(ago)], value(ago - 1), store.line));
         body.insert(body.begin() + static_cast<std::ptrdiff_t>(own.place),
                     Statement::assign(variables[0], store.values[0], store.line));
+    }
+
+    // Loads of elements that stay, which what the loop stores is not: compilers read them again
+    // behind each store.
+    void move_ahead(Block& body, const std::map<int, int>& inside,
+                    const std::map<int, int>& assigned, Block& before) const {
+        Block kept;
+        bool asserts = false;
+        for (Statement& each : body) {
+            asserts |= each.kind == Kind::expect;
+            const auto is_own = [&](int variable) {
+                return assigned.at(variable) == 1 && mentions_.contains(variable) &&
+                       inside.at(variable) == mentions_.at(variable);
+            };
+            const bool stays = !asserts && each.kind == Kind::load &&
+                               !reads_any(each.index, assigned) && is_own(each.variable);
+            (stays && is_stored_beside(each, body) ? before : kept).push_back(each);
+        }
+        body = std::move(kept);
+    }
+
+    // Whether the loop writes to the array that is read, but to other elements.
+    bool is_stored_beside(const Statement& load, const Block& body) const {
+        bool is_stored = false;
+        for (const Statement& each : body) {
+            if (each.array != load.array || each.kind == Kind::load) continue;
+            if (!is_write(each) || !lies_beyond(each.index, load.index)) return false;
+            is_stored = true;
+        }
+        return is_stored;
+    }
+
+    // Whether some index of the counter begins behind, or counts down from before, one that stays:
+    // that of j, which begins at k + 1, and k.
+    bool lies_beyond(const std::vector<Expr>& moving, const std::vector<Expr>& fixed) const {
+        if (moving.size() != fixed.size()) return false;
+        for (size_t axis = 0; axis < moving.size(); ++axis) {
+            const auto offset = offset_from(count_.counter, moving[axis]);
+            const std::set<int> read = variables_in({fixed[axis]});
+            if (!offset || read.size() != 1) continue;
+            const auto from = offset_from(*read.begin(), fixed[axis]);
+            const auto begin = offset_from(*read.begin(), count_.begin);
+            if (from && begin && (*begin + *offset - *from) * count_.step > 0) return true;
+        }
+        return false;
     }
 
     Procedure p_;

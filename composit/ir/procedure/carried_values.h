@@ -15,8 +15,9 @@ namespace composit::ir::procedure {
 void name_carried_values(Procedure& procedure, Block& body, const std::set<int>& own);
 
 // The same procedure, whose innermost loops keep in variables what they store, as far as the same
-// iteration or one of the next two reads it: compilers read it from memory again, where others may
-// have been written. The loop runs in a branch, as the first elements are read before it.
+// iteration or one of the next two reads it, and read once what stays of an array that they write
+// to: compilers read it from memory again, where others may have been written. The loop runs in a
+// branch, as the first elements are read before it.
 //   for j: y[j] = f(y[j - 1], x[j])  to  if (begin < end) v = y[begin - 1]; for j: v = f(v, x[j]);
 //   y[j] = v
 // carried_elements.cpp
