@@ -59,7 +59,32 @@ def variances(x: "Tensor[float, n]", y: "Tensor[float, m]", gap: float) -> float
     return total + variance
 
 
-FUNCTIONS = (alignment, resonance, two_ago, stored_twice, variances)
+def eliminated(x: "Tensor[float, n]", y: "Tensor[float, m]", gap: float) -> "Tensor[float, n, n]":
+    """Rows from which another one is taken, by an element that stays."""
+    n = len(x)
+    a = np.outer(x, x) + 3.0 * np.eye(n)
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+def undone(x: "Tensor[float, n]", y: "Tensor[float, m]", gap: float) -> "Tensor[float, n, n]":
+    """The element changes on the way: the loop begins before it."""
+    n = len(x)
+    a = np.outer(x, x)
+    for k in range(n):
+        for i in range(n):
+            for j in range(k, n):
+                a[i, j] -= 0.1 * a[i, k]
+            for j in range(k, -1, -1):
+                a[i, j] += 0.1 * a[i, k]
+    return a
+
+
+FUNCTIONS = (alignment, resonance, two_ago, stored_twice, variances, eliminated, undone)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -84,3 +109,29 @@ def test_what_is_kept():
     for function in (two_ago, stored_twice):
         assert "z_value_" not in loaded(anew(function))
     assert "block + 64" in loaded(anew(variances))
+
+
+def test_what_stays_is_read_before_the_loop():
+    text = loaded(anew(eliminated))
+    assert "#pragma GCC ivdep" in text and "if (k + 1 < n)" in text, text
+    assert "#pragma GCC ivdep" not in loaded(anew(undone))
+
+
+def rows(x: "Tensor[float, n, m]") -> float:
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(x.shape[1]):
+            total += x[i, j]
+    return total
+
+
+def again(x: "Tensor[float, n, m]") -> float:
+    total = 0.0
+    for _ in range(len(x)):
+        for j in range(x.shape[1]):
+            total += x[j, j]
+    return total
+
+
+def test_loops_that_go_through_a_matrix_need_not_ask():
+    assert "++turns" not in loaded(anew(rows)) and "++turns" in loaded(anew(again))
