@@ -264,6 +264,7 @@ Value Operators::power(const Value& a, const Value& b) const {
     if (b.is(1)) return x;
     if (b.is(2)) return call_row("square", {x});
     if (b.is(3)) return call_row("cube", {x});
+    if (b.is(4)) return call_row("fourth", {x});
     if (b.number() == 1.5) return call_row("three_halves", {x});
     return call_row("power", {x, y});
 }

@@ -119,6 +119,11 @@ const std::map<std::string_view, Rule>& formulas() {
         {"real", [](const Formula&, X x) { return x[0]; }},
         {"square", [](const Formula& f, X x) { return f.mul(x[0], x[0]); }},
         {"cube", [](const Formula& f, X x) { return f.mul(f.mul(x[0], x[0]), x[0]); }},
+        {"fourth",
+         [](const Formula& f, X x) {
+             const auto square = f.mul(x[0], x[0]);
+             return f.mul(square, square);
+         }},
         {"three_halves", [](const Formula& f, X x) { return f.mul(x[0], f.root(x[0])); }},
         {"not_equal",
          [](const Formula& f, X x) { return f.no(f.out.compare("Equal", x[0], x[1])); }},

@@ -12,6 +12,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/carried_values.h"
 #include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 
@@ -271,6 +272,7 @@ Procedure as_loaded(Procedure procedure) {
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));
+    procedure = with_carried_elements(std::move(procedure));
     procedure = with_loops_in_blocks(std::move(procedure));
     procedure = with_rows_together(with_sums_in_variables(std::move(procedure)));
     procedure = with_sums_together(std::move(procedure));

@@ -45,21 +45,41 @@ bool is_known(const Expr& value) { return value.op() == Op::constant; }
 
 constexpr int64_t shortest_vector = 4, longest_unrolled = 16;
 
-// Whether each iteration reads or writes another element, so that the array ends the loop.
-bool goes_through_an_array(const Statement& loop) {
+// Whether the index moves with the counter of a loop that assigns these variables, and with none of
+// those.
+bool goes_with(int counter, const Expr& index, const std::map<int, int>& assigned) {
+    const std::set<int> read = ir::procedure::variables_in({index});
+    return moves_with(counter, index) && std::none_of(read.begin(), read.end(), [&](int variable) {
+               return variable != counter && assigned.contains(variable);
+           });
+}
+
+// Whether each iteration reads or writes another element, so that the array ends the loop; of a
+// loop within one with the counter `outer`, which assigns `around`: each iteration of both.
+bool goes_through_an_array(const Statement& loop, std::optional<int> outer = {},
+                           const std::map<int, int>& around = {}) {
     const auto count = ir::procedure::count_of(loop);
     if (!count) return false;
     const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
-    const auto goes_through = [&](const Expr& index) {
-        const std::set<int> read = ir::procedure::variables_in({index});
-        return moves_with(count->counter, index) &&
-               std::none_of(read.begin(), read.end(), [&](int variable) {
-                   return variable != count->counter && assigned.contains(variable);
-               });
+    const auto has_axis = [](const Statement& statement, int counter,
+                             const std::map<int, int>& changing) {
+        return std::any_of(statement.index.begin(), statement.index.end(),
+                           [&](const Expr& index) { return goes_with(counter, index, changing); });
     };
     return std::any_of(loop.body.begin(), loop.body.end(), [&](const Statement& statement) {
-        return statement.array >= 0 &&
-               std::any_of(statement.index.begin(), statement.index.end(), goes_through);
+        return statement.array >= 0 && has_axis(statement, count->counter, assigned) &&
+               (!outer || has_axis(statement, *outer, around));
+    });
+}
+
+// The same of a loop and all loops within it, which have none within them: of rows, say.
+bool goes_through_arrays(const Statement& loop, const std::vector<const Statement*>& within) {
+    const auto count = ir::procedure::count_of(loop);
+    if (!count) return false;
+    const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
+    return std::all_of(within.begin(), within.end(), [&](const Statement* each) {
+        return each->kind != Kind::loop || (!ir::procedure::has_own(each->body, Kind::loop) &&
+                                            goes_through_an_array(*each, count->counter, assigned));
     });
 }
 
@@ -173,6 +193,23 @@ bool writes_local(const Procedure& procedure, const Statement& loop) {
     });
 }
 
+bool reads_beside_own(const Procedure& procedure, const Statement& loop) {
+    const auto counter = ir::procedure::stepped_by(loop);
+    if (!counter) return false;
+    bool has_any = false;
+    for (const Statement& store : loop.body) {
+        const bool is_write = ir::procedure::is_write(store);
+        if (!is_write && !ir::procedure::is_value(store)) return false;
+        if (!is_write) continue;
+        if (!ir::procedure::has_own_elements(procedure, loop.body, *counter, store.array))
+            return false;
+        for (const Statement& load : loop.body)
+            has_any |= load.kind == Kind::load && load.array == store.array &&
+                       !ir::scalar::structurally_equal(load.index, store.index);
+    }
+    return has_any;
+}
+
 bool is_next(const Statement& statement, int counter) {
     return place_of(statement, counter) == Place::next;
 }
@@ -183,7 +220,7 @@ int iterations_between_questions(const Statement& loop) {
     const bool has_loop = std::any_of(all.begin(), all.end(), [](const Statement* statement) {
         return statement->kind == Statement::Kind::loop;
     });
-    if (has_loop) return 64;
+    if (has_loop) return goes_through_arrays(loop, all) ? 0 : 64;
     return goes_through_an_array(loop) ? 0 : 1 << 16;
 }
 

@@ -37,8 +37,15 @@ std::string head_of(const Nest& nest, const std::string& counter, const std::str
 // nobody else's, as they do of outputs.
 bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
 
+// Whether each iteration of a loop has elements of its own of what the loop writes, and also reads
+// others of such an array: of another row, say. Compilers would ask before the loop whether these
+// are what it writes, which takes as long as a short row.
+bool reads_beside_own(const ir::procedure::Procedure& procedure,
+                      const ir::procedure::Statement& loop);
+
 // After how many iterations a loop is to ask whether it should stop, so that this takes no time but
-// never seconds; 0: it need not, as it goes through an array and ends where that does.
+// never seconds; 0: it need not, as it goes through an array and ends where that does, alone or
+// with the loops within it, through rows.
 int iterations_between_questions(const ir::procedure::Statement& loop);
 bool any_loop_asks(const ir::procedure::Procedure& procedure);
 // How it asks, by a variable that counts iterations; empty where it need not, or there is none.

@@ -1,4 +1,5 @@
 // with_loops_in_blocks: loops of which a part makes vectors and a part has to run one by one.
+#include "composit/ir/procedure/carried_values.h"
 #include "composit/ir/procedure/iteration_order.h"
 #include "composit/ir/procedure/iteration_parts.h"
 #include "composit/ir/procedure/iterations.h"
@@ -77,6 +78,9 @@ class LoopsInBlocks {
         loop_ = given;
         find_own_variables();
         if (!own_.contains(count_.counter)) return {};
+        name_carried_values(p_, loop_.body, own_);
+        for (size_t made = variables; made < p_.variables.size(); ++made)
+            own_.insert(static_cast<int>(made));
         name_parts(p_, loop_.body, count_.counter, own_);
         for (size_t made = variables; made < p_.variables.size(); ++made)
             own_.insert(static_cast<int>(made));
@@ -166,7 +170,8 @@ class LoopsInBlocks {
             const bool is_cheap =
                 each.kind == Kind::load
                     ? !is_written(each.array)
-                    : vector_cost(values) == 0 && !is_floating(each.values[0].dtype());
+                    : vector_cost(values) == 0 &&
+                          (is_leaf(each.values[0]) || !is_floating(each.values[0].dtype()));
             if (is_cheap && std::all_of(read.begin(), read.end(), [&](int variable) {
                     return variable == count_.counter || !assigned_.contains(variable) ||
                            found.contains(variable);
@@ -174,6 +179,10 @@ class LoopsInBlocks {
                 found.insert(each.variable);
         }
         return found;
+    }
+
+    static bool is_leaf(const Expr& value) {
+        return value.op() == Op::argument || value.op() == Op::constant;
     }
 
     bool is_written(int array) const {

@@ -31,7 +31,7 @@ bool is_named_call(const Expr& expr) {
     for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
     const auto& specialisation = scalar::specialise(expr.row(), dtypes);
     return !specialisation.is_one_operation && expr.row()->name != "square" &&
-           expr.row()->name != "cube";
+           expr.row()->name != "cube" && expr.row()->name != "fourth";
 }
 
 // What a choice may leave out keeps its place: 0 times the slope of what is not taken would be

@@ -35,14 +35,21 @@ Expr power(const Expr& x, const Expr& n) {
 // x^3, rounded but once in effect: the part of x^2 that its rounding loses is carried along.
 Expr cube(const Expr& x) {
     if (!is_float(x)) return x * x * x;
-    const Expr square = x * x;
-    // Where the square is infinite, what it lacks to the largest number has the sign of the cube
-    // and leaves it infinite. The bound is on bits: one instruction, where a comparison of floats
-    // is three.
-    const double largest = x.dtype() == ir::DType::float32 ? std::numeric_limits<float>::max()
-                                                           : std::numeric_limits<double>::max();
-    const Expr lost = fma(x, x, -parts::magnitude_at_most(square, largest));
-    return fma(square, x, lost * x);
+    // Beyond this cubes are infinite, and what is lost, times x, would be infinite with any sign.
+    const double bound = x.dtype() == ir::DType::float32 ? 0x1p43 : 0x1p342;
+    const Expr bounded = parts::at_least(parts::at_most(x, bound), -bound).named("bounded");
+    const Expr square = (bounded * bounded).named("square");
+    return fma(square, x, fma(bounded, bounded, -square) * bounded);
+}
+
+// x^4, rounded but once in effect, as x^3 is.
+Expr fourth(const Expr& x) {
+    const Expr square = (x * x).named("square");
+    const Expr lost = fma(x, x, -square).named("lost");
+    const Expr rough = (square * square).named("rough");
+    // Where it is infinite, what is lost has no meaning.
+    return select(rough < std::numeric_limits<double>::infinity(),
+                  fma(square, square, square * (lost + lost)), rough);
 }
 
 // x^1.5: the root, and one product. -inf has the power that IEEE 754 gives it, though it has no
@@ -90,6 +97,14 @@ std::vector<Row> power_rows() {
          "x1^x2 in float64",
          [](X x) { return power(x[0], x[1]); },
          slopes_of_power},
+        {"fourth",
+         {},
+         1,
+         floating,
+         {{-2, 2}},
+         "x^4, as x**4 with a literal 4 computes it in kernels",
+         [](X x) { return in_library(fourth, x[0]); },
+         [](X x, Y) { return Exprs{4.0 * call("cube", {x[0]})}; }},
         {"hypot",
          {},
          2,

@@ -21,6 +21,7 @@ const std::map<std::string, Signals, std::less<>>& signals() {
         {"power", {.poles = {{0, 0}}, .may_underflow = true}},
         {"float_power", {.poles = {{0, 0}}, .may_underflow = true}},
         {"cube", {.may_underflow = true, .reported_as = "power"}},
+        {"fourth", {.may_underflow = true, .reported_as = "power"}},
         {"three_halves", {.may_underflow = true, .reported_as = "power"}},
         {"square", {.may_underflow = true}},
         {"multiply", {.may_underflow = true}},
