@@ -48,6 +48,8 @@ class Steps {
         }
     }
 
+    int64_t calls() const { return calls_; }
+
   private:
     void compute() {
         auto [loss, gradient] = problem_.compute();
@@ -123,8 +125,10 @@ class Steps {
 
 }  // namespace
 
-void lbfgs(LbfgsState& state, const LbfgsProblem& problem, const LbfgsOptions& options) {
-    Steps(state, problem, options).run();
+int64_t lbfgs(LbfgsState& state, const LbfgsProblem& problem, const LbfgsOptions& options) {
+    Steps steps(state, problem, options);
+    steps.run();
+    return steps.calls();
 }
 
 }  // namespace composit::aten

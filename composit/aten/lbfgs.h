@@ -38,8 +38,9 @@ struct LbfgsProblem {
     std::function<void(double length, const ir::Tensor& direction)> move;  // along a line
 };
 
-// Several iterations, until max_iter, max_eval or a tolerance is reached. Values are evaluated
+// Several iterations, until max_iter, max_eval or a tolerance is reached; how often the loss was
+// computed. Values are evaluated
 // (NotSupported under placeholders).
-void lbfgs(LbfgsState& state, const LbfgsProblem& problem, const LbfgsOptions& options = {});
+int64_t lbfgs(LbfgsState& state, const LbfgsProblem& problem, const LbfgsOptions& options = {});
 
 }  // namespace composit::aten

@@ -5,12 +5,12 @@
 #include "composit/aten/creation.h"
 #include "composit/aten/dtypes.h"
 #include "composit/aten/pointwise.h"
+#include "composit/aten/products.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/statistics.h"
 #include "composit/base/error.h"
 #include "composit/ir/dtype_traits.h"
 #include "composit/numpy/literal.h"
-#include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "flags.h"
@@ -102,8 +102,7 @@ nb::object converted_array(nb::object array, ir::DType dtype) {
     return array.attr("astype")(dtype_object(dtype));
 }
 
-// A product in the dtype of its operands. PyTorch converts the product of short floats, so that it
-// becomes the greatest number where it is too large for one without infinity.
+// The product of what has one dtype. That of most dtypes is NumPy's, which follows traces.
 nb::object product(nb::handle x, nb::handle y) {
     static const auto* const multiply =  // lives for ever
         new nb::object(nb::module_::import_("composit.numpy").attr("multiply"));
@@ -111,11 +110,10 @@ nb::object product(nb::handle x, nb::handle y) {
     const ir::DType dtype =
         are_tensors ? content_of<LazyTensor>(x).type().dtype : ir::DType::float32;
     if (!ir::is_floating(dtype) || ir::float_format(dtype).has_infinity) return (*multiply)(x, y);
-    const auto wide = [](nb::handle each) {
-        return ops::astype(content_of<LazyTensor>(each).tensor(), ir::DType::float32);
-    };
     PyObject* const operands[] = {x.ptr(), y.ptr()};
-    return wrap_elementwise(aten::converted(wide(x) * wide(y), dtype), operands, 2);
+    return wrap_elementwise(
+        aten::product(content_of<LazyTensor>(x).tensor(), content_of<LazyTensor>(y).tensor()),
+        operands, 2);
 }
 
 void bind_dtypes(nb::module_& module) {
