@@ -416,14 +416,13 @@ void check_subtraction(string_view function, const Dtypes& all) {
 }  // namespace
 
 void check_operand_dtypes(string_view function, const Dtypes& all, const DTypeOfOperand& dtype_of,
-                          bool asks_for_dtype, bool is_scaled) {
+                          bool asks_for_dtype) {
     check_subtraction(function, all);
     check_indices(function, dtype_of);
     check_mask(function, dtype_of);
     check_einsum(function, all);
     check_one_dtype(function, dtype_of);
     check_parameters(function, dtype_of);
-    check_stored_floats(function, all, asks_for_dtype, is_scaled);
     check_kinds(function, all, asks_for_dtype);
 }
 

@@ -23,14 +23,17 @@ void check_stored_floats(std::string_view function,
                          const std::vector<std::optional<ir::DType>>& operands, bool asks_for_dtype,
                          bool is_scaled);
 
+// RuntimeError, in PyTorch's words, for a number that is too large for a dtype of short floats.
+// Infinity is, where the dtype has none.
+void check_fits(double number, ir::DType dtype);
+
 // Checks the dtypes of the operands of a function of PyTorch's name ("conv2d", "scatter_add"): of
 // `all` that are given in order, and by name. `asks_for_dtype`: whether the call says the result's
-// dtype; `is_scaled`: whether the second operand is one number. RuntimeError: they differ where
-// PyTorch promotes none. NotSupported: PyTorch has no kernel for them.
+// dtype. RuntimeError: they differ where PyTorch promotes none. NotSupported: PyTorch has no kernel
+// for them.
 void check_operand_dtypes(std::string_view function,
                           const std::vector<std::optional<ir::DType>>& all,
-                          const DTypeOfOperand& dtype_of, bool asks_for_dtype = false,
-                          bool is_scaled = false);
+                          const DTypeOfOperand& dtype_of, bool asks_for_dtype = false);
 
 // Operands that must be tensors: the name of the first one of a function, and of the second one;
 // empty where numbers may stand in their place. `is_method`: whether tensors have a method of that

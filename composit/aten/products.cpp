@@ -1,6 +1,7 @@
 // Checks of PyTorch's, before composit::numpy's products.
 #include "composit/aten/products.h"
 
+#include "composit/aten/dtypes.h"
 #include "composit/aten/shapes.h"
 #include "composit/base/error.h"
 #include "composit/ir/dtype_traits.h"
@@ -60,6 +61,13 @@ Tensor bmm(const Tensor& a, const Tensor& b, std::optional<DType> out_dtype) {
 Tensor mv(const Tensor& a, const Tensor& b, std::optional<DType> out_dtype) {
     check_ranks("mv", a, b, 2, 1);
     return product("mv", a, b, out_dtype);
+}
+
+Tensor product(const Tensor& x, const Tensor& y) {
+    const DType dtype = x.dtype();
+    if (!ir::is_floating(dtype) || ir::float_format(dtype).has_infinity) return x * y;
+    const auto wide = [](const Tensor& each) { return numpy::astype(each, DType::float32); };
+    return converted(wide(x) * wide(y), dtype);
 }
 
 Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out_dtype) {

@@ -18,6 +18,10 @@ using ir::Tensor;
 [[nodiscard]] ir::DType product_dtype(std::string_view function, const Tensor& a, const Tensor& b,
                                       std::optional<ir::DType> out_dtype = {});
 
+// x * y of operands of one dtype, in that. As PyTorch converts products of floats of 8 bits: one
+// that is too large for a dtype without infinity becomes its greatest number.
+[[nodiscard]] Tensor product(const Tensor& x, const Tensor& y);
+
 // numpy::matmul of operands of one dtype, made in out_dtype.
 [[nodiscard]] Tensor matmul(const Tensor& a, const Tensor& b,
                             std::optional<ir::DType> out_dtype = {});

@@ -156,6 +156,15 @@ Tensor sparse_mm(const SparseElements& x, const Shape& shape, const Tensor& dens
     return index_add(zeros, 0, coordinate(x, 0), terms);
 }
 
+Tensor sparse_mv(const SparseElements& x, const Shape& shape, const Tensor& dense) {
+    user_check<RuntimeError>(shape.size() == 2 && dense.rank() == 1,
+                             "mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: ",
+                             shape.size(), "Tensor Dim: ", dense.rank());
+    user_check<RuntimeError>(shape[1] == dense.shape()[0],
+                             "mv: expected self.size(-1) == vec.size(-1)");
+    return numpy::squeeze(sparse_mm(x, shape, numpy::expand_dims(dense, 1)), {1});
+}
+
 Tensor sparse_softmax(const SparseElements& x, const Shape& shape, int64_t dim, bool is_log) {
     const auto rank = static_cast<int64_t>(shape.size());
     user_check<IndexError>(dim >= -rank && dim < rank,

@@ -49,6 +49,8 @@ struct SparseElements {
 // The product of a sparse and a dense matrix, dense. RuntimeError, PyTorch's words, for what is no
 // matrix of numbers, and for lengths that do not fit.
 [[nodiscard]] Tensor sparse_mm(const SparseElements& x, const Shape& shape, const Tensor& dense);
+// The product of a sparse matrix and a dense vector, dense. RuntimeError as above.
+[[nodiscard]] Tensor sparse_mv(const SparseElements& x, const Shape& shape, const Tensor& dense);
 // The values of softmax along a dimension, or of its logarithm, among the elements that are there,
 // of coalesced ones: those that are not count as -infinity. IndexError for the dimension.
 [[nodiscard]] Tensor sparse_softmax(const SparseElements& x, const Shape& shape, int64_t dim,

@@ -6,6 +6,7 @@
 #include "composit/ir/dtype_traits.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace composit::aten {
 namespace {
@@ -17,6 +18,9 @@ struct Refused {
 };
 constexpr std::string_view summed =
     "cumprod cumsum log_softmax mean nanmean nansum norm prod softmax std sum var";
+constexpr std::string_view made =
+    "arange bartlett_window blackman_window col2im hamming_window hann_window im2col kaiser_window "
+    "linspace logspace rand randint randn randperm range";
 constexpr std::string_view computed =
     "acos acosh adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool1d add addcdiv "
     "addcmul addmv addr allclose amax amin aminmax angle arccos arccosh arcsin arcsinh "
@@ -53,7 +57,7 @@ constexpr std::string_view computed =
 
 const std::vector<Refused>& refused() {
     static const std::vector<Refused> rows{
-        {summed, true}, {computed}, {"isfinite isinf", false, true}};
+        {summed, true}, {computed}, {made}, {"isfinite isinf", false, true}};
     return rows;
 }
 
@@ -73,6 +77,15 @@ void check_stored_floats(std::string_view function,
                              (row->takes_infinities && ir::float_format(**found).has_infinity);
     user_check<NotSupported>(is_computed && !(is_product && is_scaled), '"', function,
                              "\" not implemented for '", ir::scalar_type_name(**found), "'");
+}
+
+void check_fits(double number, ir::DType dtype) {
+    if (!ir::is_floating(dtype) || ir::float_format(dtype).bits() > 16) return;
+    const ir::FloatFormat format = ir::float_format(dtype);
+    const bool is_too_large = std::abs(number) > format.greatest();
+    user_check<RuntimeError>(!is_too_large || (std::isinf(number) && format.has_infinity),
+                             "value cannot be converted to type ", ir::cpp_type_name(dtype),
+                             " without overflow");
 }
 
 }  // namespace composit::aten

@@ -127,7 +127,9 @@ Record::~Record() {
 
 void Record::free() const {
     is_freed_ = true;
+    auto retained = noted().retained;
     notes_.reset();
+    if (!retained.empty()) notes().retained = std::move(retained);
     let_go(std::exchange(operands_, {}));
 }
 

@@ -1,6 +1,8 @@
 #include "composit/eager/tape_barriers.h"
 
 #include "composit/ir/body.h"
+#include "composit/ir/depth_first.h"
+#include "composit/ir/operation.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/operators.h"
 
@@ -21,8 +23,9 @@ bool is_same_node(const Tensor& a, const Tensor& b) { return &a.node() == &b.nod
 // A graph that is cut at barriers.
 class CutGraph {
   public:
-    CutGraph(const FlowRule& rule, const Tensors& inputs, const std::vector<Barrier>& barriers)
-        : rule_(rule), inputs_(inputs) {
+    CutGraph(const FlowRule& rule, const Tensors& inputs, const std::vector<Barrier>& barriers,
+             Arrivals* arrivals)
+        : rule_(rule), inputs_(inputs), arrivals_(arrivals) {
         for (const Barrier& barrier : barriers) {
             if (!barrier.is_hook) continue;
             const Tensor& at = barrier.sinks[0];
@@ -49,6 +52,7 @@ class CutGraph {
     // `hook`: the barrier of hooks that it flows on from, at whose sink the graph is whole.
     Found flow_on(const Tensors& starts, const Tensors& flows, size_t first,
                   const Tensor* hook = nullptr) const {
+        note_flow(starts, hook);
         const auto rest = static_cast<std::ptrdiff_t>(begins_[first]);
         Tensors all = starts;
         all.insert(all.end(), inputs_.begin(), inputs_.end());
@@ -70,6 +74,14 @@ class CutGraph {
     }
 
   private:
+    void note_flow(const Tensors& starts, const Tensor* hook) const {
+        if (!arrivals_) return;
+        Tensors stops;
+        for (const Tensor& at : hooked_)
+            if (!hook || !is_same_node(at, *hook)) stops.push_back(at);
+        arrivals_->flow_on(starts, stops);
+    }
+
     std::optional<Tensor> hook_at(const Tensor& tensor) const {
         for (const Tensor& at : hooked_)
             if (is_same_node(at, tensor)) return at;
@@ -119,6 +131,7 @@ class CutGraph {
 
     const FlowRule& rule_;
     const Tensors& inputs_;
+    Arrivals* const arrivals_;
     Tensors hooked_, stand_ins_, sinks_;
     std::vector<std::optional<Tensor>> hook_before_;  // of a sink that has hooks, too
     std::vector<size_t> begins_;                      // where a barrier's sinks begin
@@ -184,9 +197,22 @@ void Arrivals::pass(const Record& record) {
     }
 }
 
+void Arrivals::flow_on(const Tensors& from, const Tensors& stops) {
+    // What is below a stop stays to be met: gradients may flow on from there later.
+    std::unordered_set<const ir::Node*> met;
+    for (const Tensor& stop : stops) met.insert(&stop.node());
+    ir::depth_first(from, [&](const ir::Node& node) {
+        reached_.insert(&node);
+        return node.operation().name != "stop_gradient" && met.insert(&node).second;
+    });
+}
+
+bool Arrivals::reaches(const Tensor& tensor) const { return reached_.contains(&tensor.node()); }
+
 Tensors gradients_through(const FlowRule& rule, const Tensors& outputs, const Tensors& flows,
-                          const Tensors& inputs, const std::vector<Barrier>& barriers) {
-    const CutGraph graph(rule, inputs, barriers);
+                          const Tensors& inputs, const std::vector<Barrier>& barriers,
+                          Arrivals* arrivals) {
+    const CutGraph graph(rule, inputs, barriers, arrivals);
     CutGraph::Found total = graph.flow_on(outputs, flows, 0);
     size_t passed = 0;  // sinks of earlier barriers
     for (size_t number = 0; number < barriers.size(); ++number) {

@@ -48,6 +48,12 @@ class Arrivals {
     // records with a written derivative that are before it in gradient_order(records) have given.
     [[nodiscard]] bool operator()(const TapeNode& node);
 
+    // Gradients flow on from those tensors, and stop at others.
+    void flow_on(const std::vector<Tensor>& from, const std::vector<Tensor>& stops);
+    // Whether one flows into that tensor. A record may have several results: a gradient that comes
+    // to the record comes to some of them.
+    [[nodiscard]] bool reaches(const Tensor& tensor) const;
+
   private:
     void pass(const Record& record);
 
@@ -56,13 +62,16 @@ class Arrivals {
     std::unordered_set<const TapeNode*> met_;  // below the outputs, as far as records were passed
     std::unordered_set<const TapeNode*> come_to_;
     std::unordered_map<const Record*, std::vector<bool>> given_;
+    std::unordered_set<const ir::Node*> reached_;
 };
 
-// The gradients of `inputs` by `rule`, through barriers in the order of gradients.
+// The gradients of `inputs` by `rule`, through barriers in the order of gradients. `arrivals`,
+// where it is not null, learns where they flow.
 [[nodiscard]] std::vector<Tensor> gradients_through(const FlowRule& rule,
                                                     const std::vector<Tensor>& outputs,
                                                     const std::vector<Tensor>& flows,
                                                     const std::vector<Tensor>& inputs,
-                                                    const std::vector<Barrier>& barriers);
+                                                    const std::vector<Barrier>& barriers,
+                                                    Arrivals* arrivals = nullptr);
 
 }  // namespace composit::eager

@@ -164,6 +164,11 @@ void bind_sparse(nb::module_& module) {
            const Tensor& dense) { return aten::sparse_mm({indices, values}, shape, dense); },
         located);
     module.def(
+        "sparse_mv",
+        [](const Tensor& indices, const Tensor& values, const ir::Shape& shape,
+           const Tensor& dense) { return aten::sparse_mv({indices, values}, shape, dense); },
+        located);
+    module.def(
         "sparse_softmax",
         [](const Tensor& indices, const Tensor& values, const ir::Shape& shape, int64_t dim,
            TruthFlag is_log) {

@@ -1,14 +1,16 @@
 // Rules of optimisers, made of a parameter group's options: composit/aten/optimizers.h.
 #include "aten.h"
 #include "aten_numbers.h"
-#include "composit/aten/line_search.h"
+#include "composit/aten/lbfgs.h"
 #include "composit/aten/loss_scaling.h"
 #include "composit/aten/optimizers.h"
 #include "composit/base/error.h"
 #include "flags.h"
 #include "location.h"
 #include "optimizers.h"
+#include "torch_calls.h"
 #include "torch_objects.h"
+#include "values.h"
 
 #include <nanobind/stl/string_view.h>
 
@@ -209,6 +211,74 @@ void bind_loss_scale(nb::module_& module) {
             [](LossScale& self, int64_t value) { self.options.growth_interval = value; });
 }
 
+// What LBFGS keeps, by PyTorch's names.
+aten::LbfgsState lbfgs_state(const nb::dict& kept) {
+    const auto number = [&](const char* name, double otherwise) {
+        const nb::object value = kept.get(name, nb::none());
+        return value.is_none() ? otherwise : nb::cast<double>(nb::float_(value));
+    };
+    const auto vector = [&](const char* name) {
+        const nb::object value = kept.get(name, nb::none());
+        return value.is_none() ? Tensor() : held_by(value);
+    };
+    const auto vectors = [&](const char* name) {
+        std::vector<Tensor> made;
+        for (nb::handle value : nb::object(kept.get(name, nb::list())))
+            made.push_back(held_by(value));
+        return made;
+    };
+    return {.func_evals = static_cast<int64_t>(number("func_evals", 0)),
+            .n_iter = static_cast<int64_t>(number("n_iter", 0)),
+            .direction = vector("d"),
+            .gradient = vector("prev_flat_grad"),
+            .length = number("t", 0),
+            .scale = number("H_diag", 1),
+            .loss = number("prev_loss", 0),
+            .changes = vectors("old_dirs"),
+            .moves = vectors("old_stps")};
+}
+
+void keep(const nb::dict& kept, const aten::LbfgsState& state) {
+    const auto listed = [](const std::vector<Tensor>& tensors) {
+        nb::list made;
+        for (const Tensor& x : tensors) made.append(wrapped_tensor(x));
+        return made;
+    };
+    kept["func_evals"] = state.func_evals;
+    kept["n_iter"] = state.n_iter;
+    if (!state.direction) return;
+    kept["d"] = wrapped_tensor(state.direction);
+    kept["t"] = state.length;
+    kept["old_dirs"] = listed(state.changes);
+    kept["old_stps"] = listed(state.moves);
+    kept["H_diag"] = state.scale;
+    kept["prev_flat_grad"] = wrapped_tensor(state.gradient);
+    kept["prev_loss"] = state.loss;
+}
+
+void lbfgs_step(const nb::dict& kept, const nb::dict& values, const nb::callable& compute,
+                const nb::callable& begin, const nb::callable& move) {
+    const Group group(values);
+    const auto whole = [&](const char* name) { return static_cast<int64_t>(group.number(name)); };
+    const aten::LbfgsOptions options{.lr = group.number("lr"),
+                                     .max_iter = whole("max_iter"),
+                                     .max_eval = whole("max_eval"),
+                                     .tolerance_grad = group.number("tolerance_grad"),
+                                     .tolerance_change = group.number("tolerance_change"),
+                                     .history_size = whole("history_size"),
+                                     .searches = !group.at("line_search_fn").is_none()};
+    const aten::LbfgsProblem problem{
+        [&] {
+            const nb::object made = compute();
+            return std::pair(nb::cast<double>(nb::object(made[0])), held_by(nb::object(made[1])));
+        },
+        [&] { begin(); },
+        [&](double length, const Tensor& direction) { move(length, wrapped_tensor(direction)); }};
+    aten::LbfgsState state = lbfgs_state(kept);
+    aten::lbfgs(state, problem, options);
+    keep(kept, state);
+}
+
 }  // namespace
 
 void bind_aten_optimizers(nb::module_& module) {
@@ -246,21 +316,11 @@ void bind_aten_optimizers(nb::module_& module) {
         }
         aten::check_optimizer_options(optimizer, options);
     });
-    module.def("lbfgs_direction", &aten::lbfgs_direction, nb::call_guard<Located>());
-    module.def(
-        "strong_wolfe",
-        [](nb::callable at, double first, double size, double loss, double slope) {
-            const auto point = [&](double length) {
-                const nb::object made = at(length);
-                return aten::LinePoint{.loss = nb::cast<double>(made[0]),
-                                       .slope = nb::cast<double>(made[1])};
-            };
-            const aten::LineSearch made =
-                aten::strong_wolfe(point, first, size, {.loss = loss, .slope = slope});
-            return nb::make_tuple(made.found.length, made.found.loss, made.found.call, made.calls);
-        },
-        "The length, the loss there, the call of `at` that found it (-1: none), and how many there "
-        "were; at(length) gives the loss and its slope.");
+    module.def("lbfgs", lbfgs_step, nb::call_guard<Located>(), nb::arg("state"), nb::arg("group"),
+               nb::arg("compute"), nb::arg("begin"), nb::arg("move"),
+               "A step of LBFGS with the options of a group: compute() gives the loss and its "
+               "gradient, and move(length, direction) moves the parameters from where begin() was "
+               "called.");
 }
 
 }  // namespace composit::python

@@ -5,6 +5,7 @@
 #include "composit/aten/creation.h"
 #include "composit/aten/dtypes.h"
 #include "composit/aten/pointwise.h"
+#include "composit/aten/products.h"
 #include "composit/aten/reductions.h"
 #include "composit/aten/statistics.h"
 #include "composit/base/error.h"
@@ -90,6 +91,31 @@ nb::list in_dtype(const nb::args& operands, ir::DType dtype) {
     return made;
 }
 
+// NumPy's array in the dtype. What is too large for one without infinity becomes its greatest
+// number.
+nb::object converted_array(nb::object array, ir::DType dtype) {
+    if (ir::is_floating(dtype) && !ir::float_format(dtype).has_infinity) {
+        const double most = ir::float_format(dtype).greatest();
+        const nb::object wide = array.attr("real").attr("astype")("float64");
+        array = numpy_attribute("clip")(wide, -most, most);
+    }
+    return array.attr("astype")(dtype_object(dtype));
+}
+
+// The product of what has one dtype. That of most dtypes is NumPy's, which follows traces.
+nb::object product(nb::handle x, nb::handle y) {
+    static const auto* const multiply =  // lives for ever
+        new nb::object(nb::module_::import_("composit.numpy").attr("multiply"));
+    const bool are_tensors = is_tensor(x) && is_tensor(y);
+    const ir::DType dtype =
+        are_tensors ? content_of<LazyTensor>(x).type().dtype : ir::DType::float32;
+    if (!ir::is_floating(dtype) || ir::float_format(dtype).has_infinity) return (*multiply)(x, y);
+    PyObject* const operands[] = {x.ptr(), y.ptr()};
+    return wrap_elementwise(
+        aten::product(content_of<LazyTensor>(x).tensor(), content_of<LazyTensor>(y).tensor()),
+        operands, 2);
+}
+
 void bind_dtypes(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("set_default_dtype", &aten::set_default_dtype);
@@ -98,6 +124,8 @@ void bind_dtypes(nb::module_& module) {
         [](const nb::args& operands) { return aten::result_dtype(kinds_of(operands)); }, located);
     module.def("cast", &casted, located);
     module.def("converted", &casted, located);
+    module.def("converted_array", converted_array, nb::arg("array"), nb::arg("dtype"));
+    module.def("product", product, located);
     module.def(
         "together",
         [](const nb::args& operands) {

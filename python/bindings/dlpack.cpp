@@ -1,4 +1,5 @@
-// DLPack and __cuda_array_interface__: memory of a CUDA device, shared with other libraries.
+// DLPack and __cuda_array_interface__: memory of a CUDA device, shared with other libraries, and
+// their values in the host's.
 #include "arrays.h"
 #include "bindings.h"
 #include "casters.h"
@@ -20,6 +21,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -130,6 +132,35 @@ nb::object imported(nb::handle object, std::optional<bool> copy, const std::stri
     return wrap_array(ir::constant(std::move(made), name));
 }
 
+// The values of another library's array in the host's memory, of a dtype that NumPy may not know,
+// as an array of NumPy's. None for one that lies elsewhere.
+nb::object host_values(nb::handle object) {
+    const auto given = nb::cast<nb::ndarray<nb::ro>>(object);
+    if (given.device_type() != nb::device::cpu::value) return nb::none();
+    const DType dtype = dtype_of(given.dtype());
+    ir::Shape lengths, steps;
+    for (size_t d = 0; d < given.ndim(); ++d) {
+        lengths.push_back(static_cast<int64_t>(given.shape(d)));
+        steps.push_back(given.stride(d));
+    }
+    const nb::object made = numpy_attribute("empty")(tuple_from(lengths), dtype_object(dtype));
+    const int64_t count = ir::element_count(lengths), size = ir::size_of(dtype);
+    auto* to =
+        reinterpret_cast<char*>(nb::cast<uintptr_t>(nb::object(made.attr("ctypes").attr("data"))));
+    const auto* const from = static_cast<const char*>(given.data());
+    ir::Shape at(lengths.size());
+    for (int64_t i = 0, place = 0; i < count; ++i, to += size) {
+        std::memcpy(to, from + place * size, static_cast<size_t>(size));
+        for (size_t d = at.size(); d-- > 0;) {
+            place += steps[d];
+            if (++at[d] < lengths[d]) break;
+            place -= steps[d] * lengths[d];
+            at[d] = 0;
+        }
+    }
+    return made;
+}
+
 }  // namespace
 
 void bind_dlpack(nb::module_& module) {
@@ -156,6 +187,9 @@ void bind_dlpack(nb::module_& module) {
     module.def("imported_from_cuda", imported, nb::arg("array"), nb::arg("copy").none(),
                nb::arg("name") = "", nb::call_guard<Located>(),
                "A tensor of a CUDA array, on its device, in its memory where that can be.");
+    module.def("host_values", host_values, nb::arg("array"),
+               "The values of another library's array in the host's memory, as NumPy's; None for "
+               "one that lies elsewhere.");
     module.def(
         "check_dlpack",
         [](const Tensor& x, nb::handle wanted, nb::handle copy) {

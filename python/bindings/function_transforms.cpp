@@ -6,7 +6,9 @@
 #include "composit/base/error.h"
 #include "composit/eager/recording.h"
 #include "composit/nn/differentiation.h"
+#include "composit/numpy/manipulation.h"
 #include "content.h"
+#include "flows.h"
 #include "level.h"
 #include "location.h"
 #include "provided.h"
@@ -234,6 +236,21 @@ nb::object jacrev_by_records(const nb::object& function, nb::handle argnums, boo
     return has_aux ? nb::object(nb::make_tuple(made, finished(aux))) : made;
 }
 
+// The cotangents of results, LazyTensors in their structure and of their dtypes.
+nb::object fitting_cotangents(nb::handle results, nb::handle cotangents) {
+    const std::vector<nb::object> outputs = tensors_within(results);
+    size_t next = 0;
+    return mapped_tensors(cotangents, [&](nb::handle x) {
+        nb::object lazy = x.attr("_lazy");
+        if (next >= outputs.size()) return lazy;  // the pullback says how many are required
+        check_flow(outputs[next], x, next);
+        const ir::DType wanted = type_seen(outputs[next++]).dtype;
+        const Tensor held = content_of<LazyTensor>(lazy).tensor();
+        const Located scope;
+        return held.dtype() == wanted ? lazy : wrap_array(numpy::astype(held, wanted));
+    });
+}
+
 // How many slices of arguments vmap maps over; None where nothing says.
 nb::object mapped_length(nb::handle value, nb::handle dims) {
     if (is_tensor(value)) {
@@ -285,6 +302,9 @@ void bind_function_transforms(nb::module_& module) {
     module.def("finished_by_records", finished, nb::arg("value").none());
     module.def("jacrev_by_records", jacrev_by_records, nb::arg("function"), nb::arg("argnums"),
                nb::arg("has_aux"), nb::arg("args"), nb::arg("kwargs"));
+    module.def("fitting_cotangents", fitting_cotangents, nb::arg("results").none(),
+               nb::arg("cotangents").none(),
+               "The cotangents of results, LazyTensors in their structure and of their dtypes.");
     module.def("mapped_length", mapped_length, nb::arg("value").none(), nb::arg("dims").none(),
                "How many slices of arguments vmap maps over; None where nothing says.");
     module.def(

@@ -4,10 +4,12 @@
 #include "bindings.h"
 #include "composit/base/error.h"
 #include "composit/ir/dtype_traits.h"
+#include "provided.h"
 #include "torch_objects.h"
 
 #include <nanobind/stl/string_view.h>
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -75,15 +77,46 @@ void check_operands(std::string_view name, const nb::tuple& arguments, const nb:
     };
     const nb::handle asked = by_name("dtype");
     const bool asks_for_dtype = (asked.is_valid() && !asked.is_none()) || arguments.size() > 2;
+    aten::check_operand_dtypes(name, all, dtype_of, asks_for_dtype);
     // `2 * x` has the number first; PyTorch turns it round.
-    const bool is_scaled = all.size() > 1 && (!is_tensor_of_torch(arguments[0]) ||
-                                              is_one_number(arguments[1], all[0]));
-    aten::check_operand_dtypes(name, all, dtype_of, asks_for_dtype, is_scaled);
+    const auto operand = [&](size_t place, std::string_view by) -> nb::handle {
+        return place < arguments.size() ? nb::handle(arguments[place]) : by_name(by);
+    };
+    const nb::handle first = operand(0, "input"), second = operand(1, "other");
+    const bool is_scaled =
+        first.is_valid() && second.is_valid() &&
+        (!is_tensor_of_torch(first) || is_one_number(second, dtype_of_object(first)));
+    for (const auto& [key, value] : named)
+        if (!key.equal(nb::str("out"))) all.push_back(dtype_of_object(value));
+    aten::check_stored_floats(name, all, asks_for_dtype, is_scaled);
+}
+
+// A number of Python's that is too large for a double is too large for short floats.
+void check_number_fits(nb::handle number, ir::DType dtype) {
+    if (PyComplex_Check(number.ptr())) return;
+    double value = PyFloat_AsDouble(number.ptr());
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+        PyErr_Clear();
+        value = std::numeric_limits<double>::max();
+    }
+    aten::check_fits(value, dtype);
+}
+
+// `dtype` is one of torch's, or none.
+void check_made(std::string_view function, nb::handle dtype) {
+    if (!nb::isinstance(dtype, provided("torch_dtype"))) return;
+    const auto made = nb::cast<ir::DType>(nb::object(dtype.attr("numpy")));
+    aten::check_stored_floats(function, {made}, false, false);
 }
 
 }  // namespace
 
 void bind_operand_rules(nb::module_& module) {
+    module.def("check_fits", check_number_fits, nb::arg("number"), nb::arg("dtype"),
+               "RuntimeError for a number that is too large for a dtype of short floats.");
+    module.def("check_made", check_made, nb::arg("function"), nb::arg("dtype").none(),
+               "NotImplementedError where PyTorch's function makes no tensors of that dtype.");
     module.def(
         "scalar_type_name",
         [](std::string_view dtype) { return ir::scalar_type_name(ir::dtype_from_name(dtype)); },

@@ -132,10 +132,35 @@ nb::object collated(const nb::dict& functions, const nb::dict& dtypes, nb::handl
     return collated_parts(functions, dtypes, batch);
 }
 
+// A batch of a data set, by what a sampler says of it: of `items`, the iterator of one that is
+// iterable, else None, so many as it says. StopIteration where these are at their end.
+nb::object read_batch(nb::handle reader, nb::handle which) {
+    const nb::object collate = reader.attr("collate"), items = reader.attr("items"),
+                     dataset = reader.attr("dataset");
+    const bool is_batched = truth_of(reader.attr("is_batched"));
+    if (items.is_none()) {
+        if (!is_batched) return collate(dataset[which]);
+        if (has_attribute(dataset, "__getitems__"))
+            return collate(dataset.attr("__getitems__")(which));
+        nb::list samples;
+        for (nb::handle i : which) samples.append(nb::object(dataset[i]));
+        return collate(samples);
+    }
+    const nb::object next = nb::module_::import_("builtins").attr("next");
+    if (!is_batched) return collate(next(items));
+    const size_t count = nb::len(which);
+    const nb::list batch(nb::module_::import_("itertools").attr("islice")(items, count));
+    if (nb::len(batch) == 0 || (truth_of(reader.attr("drop_last")) && nb::len(batch) < count))
+        throw nb::stop_iteration();
+    return collate(batch);
+}
+
 }  // namespace
 
 void bind_sample_batches(nb::module_& module) {
     module.def("converted_sample", converted_sample, nb::arg("functions"), nb::arg("data").none());
+    module.def("read_batch", read_batch, nb::arg("reader"), nb::arg("which").none(),
+               "A batch of a data set, by what a sampler says of it.");
     module.def("collated_samples", collated, nb::arg("functions"), nb::arg("dtypes"),
                nb::arg("batch"));
 }

@@ -136,9 +136,9 @@ FoundGradients gradients(const std::vector<Tensor>& outputs, const std::vector<T
         return eager::chain_rule(starts, into, wanted);
     };
     const eager::GradientRule whole = [&](const auto& starts, const auto& wanted) {
-        return barriers.empty()
-                   ? of_graphs(starts, flows, wanted)
-                   : eager::gradients_through(of_graphs, starts, flows, wanted, barriers);
+        return barriers.empty() ? of_graphs(starts, flows, wanted)
+                                : eager::gradients_through(of_graphs, starts, flows, wanted,
+                                                           barriers, arrivals.get());
     };
     std::optional<Quiet> scope;
     if (!has_barriers && !checks) scope.emplace();
@@ -147,8 +147,8 @@ FoundGradients gradients(const std::vector<Tensor>& outputs, const std::vector<T
         eager::gradients(whole, outputs, ends, records_in(records), more, !barriers.empty());
     for (size_t i = 0; i < found.size(); ++i) {
         made.gradients.append(wrap_copy(execute::beside(found[i], ends[i].now)));
-        const Ref<TapeNode> node = tape_node(record_of(nb::object(inputs[i])));
-        made.comes.push_back(!arrivals || !node || (*arrivals)(*node));
+        const nb::object from = record_of(nb::object(inputs[i]));
+        made.comes.push_back(!arrivals || from.is_none() || arrives(*arrivals, from, ends[i].now));
     }
     return made;
 }

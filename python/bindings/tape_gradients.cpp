@@ -11,6 +11,7 @@
 #include "composit/numpy/manipulation.h"
 #include "content.h"
 #include "flags.h"
+#include "flows.h"
 #include "following.h"
 #include "location.h"
 #include "provided.h"
@@ -32,76 +33,6 @@
 
 namespace composit::python {
 namespace {
-
-nb::list listed_tensors(nb::handle value) {
-    nb::list made;
-    if (is_tensor_of_torch(value))
-        made.append(value);
-    else
-        made = nb::list(nb::borrow(value));
-    return made;
-}
-
-// Real into complex, or complex into real, would not be a gradient of that output.
-void check_complex_alike(nb::handle output, nb::handle gradient, size_t number) {
-    const bool is_complex = ir::is_complex(type_seen(output).dtype);
-    user_check<RuntimeError>(
-        is_complex == ir::is_complex(type_seen(gradient).dtype),
-        "For complex Tensors, both grad_output and output are required to have the same dtype. "
-        "Mismatch in dtype: grad_output[",
-        number, "] has a dtype of ", Said{nb::object(gradient.attr("dtype"))}, " and output[",
-        number, "] has a dtype of ", Said{nb::object(output.attr("dtype"))}, ".");
-}
-
-// What flows into an output of that number: what is given, or ones into a scalar.
-nb::object flow_into(nb::handle output, nb::handle gradient, size_t number) {
-    if (gradient.is_none()) {
-        const ir::TensorType type = type_seen(output);
-        user_check<RuntimeError>(ir::element_count(type.shape) == 1,
-                                 "grad can be implicitly created only for scalar outputs");
-        return wrap_array(numpy::ones(type.shape, type.dtype));
-    }
-    user_check<RuntimeError>(type_seen(gradient).shape == type_seen(output).shape,
-                             "Mismatch in shape: grad_output[", number, "] has a shape of ",
-                             Said{nb::object(gradient.attr("shape"))}, " and output[", number,
-                             "] has a shape of ", Said{nb::object(output.attr("shape"))}, ".");
-    check_complex_alike(output, gradient, number);
-    const nb::object here = output.attr("device"), there = gradient.attr("device");
-    user_check<RuntimeError>(type_seen(gradient).shape.empty() || here.equal(there),
-                             "backward: grad_output[0] lies on ", nb::str(there).c_str(),
-                             " and output[0] on ", nb::str(here).c_str(),
-                             ". One device is required: move one of them with .to(device).");
-    if (as_tensor(gradient)->is_pending && !materialize_by_structure(gradient))
-        (*world().materialize)(nb::make_tuple(gradient), true);
-    return lazy_of(gradient);
-}
-
-// The outputs, what is given for each, and what flows into their nodes.
-struct Flows {
-    nb::list outputs, given;
-    std::vector<Tensor> incoming;
-};
-Flows flows_into(nb::handle tensors, nb::handle gradients) {
-    const nb::list outputs = listed_tensors(tensors);
-    nb::list given;
-    if (!gradients.is_none())
-        given = listed_tensors(gradients);
-    else
-        for (size_t i = 0; i < nb::len(outputs); ++i) given.append(nb::none());
-    user_check<RuntimeError>(nb::len(outputs) <= nb::len(given), "got ", nb::len(outputs),
-                             " tensors and ", nb::len(given), " gradients");
-    for (size_t i = 0; i < nb::len(outputs); ++i)
-        user_check<RuntimeError>(is_recorded(torch_tensor(outputs[i])), "element ", i,
-                                 " of tensors does not require grad and does not have a grad_fn");
-    std::vector<Tensor> incoming;
-    for (size_t i = 0; i < nb::len(outputs); ++i) {
-        const nb::object flow = flow_into(outputs[i], given[i], i);
-        const Tensor found = content_of<LazyTensor>(flow).tensor();
-        const ir::DType wanted = type_seen(outputs[i]).dtype;
-        incoming.push_back(found.dtype() == wanted ? found : numpy::astype(found, wanted));
-    }
-    return {outputs, given, std::move(incoming)};
-}
 
 nb::object record_over(const char* name, nb::handle tensors) {
     std::vector<Ref<eager::TapeNode>> operands;
@@ -373,6 +304,17 @@ nb::list reached_inputs(nb::handle inputs, const BelowRecords& below) {
     return found;
 }
 
+// Those that retain their gradients, of what gradients go through on their way to others.
+nb::list retained_on_the_way(const BelowRecords& below, const eager::Reaching& reaching) {
+    nb::list found;
+    for (nb::handle leaf : below.leaves) {
+        const TensorObject* const tensor = as_tensor(leaf);
+        if (!tensor->is_leaf && is_there(tensor->record) && reaching(record_in(tensor->record)))
+            found.append(leaf);
+    }
+    return found;
+}
+
 void check_has_inputs(nb::handle inputs, const char* function) {
     const bool is_empty = !inputs.is_none() && PySequence_Check(inputs.ptr()) &&
                           !is_tensor_of_torch(inputs) && nb::len(inputs) == 0;
@@ -408,6 +350,10 @@ void backward(nb::handle tensors, nb::handle grad_tensors, nb::handle retain_gra
     if (!inputs.is_none()) {
         leaves = reached_inputs(inputs, below);
         reached.emplace(reaching(leaves));
+        std::unordered_set<PyObject*> given;
+        for (nb::handle leaf : leaves) given.insert(leaf.ptr());
+        for (nb::handle tensor : retained_on_the_way(below, *reached))
+            if (!given.contains(tensor.ptr())) leaves.append(tensor);
     }
     const eager::Reaching* const which = reached ? &*reached : nullptr;
     check_saved(below.records, which);
@@ -437,9 +383,10 @@ nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows,
     const BelowRecords below = below_records(of_outputs);
     const eager::Reaching reached = reaching(ends);
     check_saved(below.records, &reached);
+    const nb::list retained = retained_on_the_way(below, reached);
     const FoundGradients found =
-        gradients(held_by_all(into.outputs), into.incoming, ends, of_outputs, below.records,
-                  options.create_graph, &reached);
+        gradients(held_by_all(into.outputs), into.incoming, nb::object(ends + retained), of_outputs,
+                  below.records, options.create_graph, &reached);
     nb::object recorded = nb::none();
     if (options.create_graph && eager::is_recording()) {
         nb::list operands;
@@ -451,6 +398,10 @@ nb::tuple grad(nb::handle outputs, nb::handle inputs, nb::handle flows,
     const nb::list all = nb::borrow<nb::list>(nb::object(below.leaves + below.records));
     nb::tuple results =
         gradients_given(ends, found, all, recorded, options.allow_unused, options.with_zeros);
+    for (size_t i = 0, at = nb::len(ends); i < nb::len(retained); ++i, ++at)
+        if (found.comes[at])
+            accumulate(nb::object(retained[i]), nb::object(found.gradients[at]), true,
+                       options.create_graph, into.outputs);
     if (!keeps_graph(options.retain_graph, options.create_graph)) free_records(below.records);
     return results;
 }

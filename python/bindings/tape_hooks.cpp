@@ -16,6 +16,7 @@
 #include "shown.h"
 #include "tape.h"
 #include "torch_calls.h"
+#include "user_functions.h"
 #include "values.h"
 
 #include <nanobind/stl/string.h>
@@ -50,10 +51,11 @@ eager::Barrier::Flow through_hooks(const Points& points, nb::handle records, con
                                    const Arrivals& arrivals) {
     const nb::object from = points->points.front().attr("lazy");
     const Tensor node = content_of<LazyTensor>(from).tensor();
-    if (arrivals && points->records.size() == 1 && !(*arrivals)(**points->records.begin())) {
+    if (arrivals && points->records.size() == 1 &&
+        !arrives(*arrivals, operand_of(*points->records.begin()), node)) {
         for (const nb::object& point : points->points)
             after_hooks(nb::object(point.attr("hooks")), nb::none());
-        return {{node, arrived}};
+        return {};
     }
     nb::object gradient = wrapped_tensor(arrived);
     if (records.is_none())
@@ -95,6 +97,10 @@ eager::Barrier::Flow through_function(nb::handle call, bool is_recording,
                                       const std::vector<Tensor>& arrived,
                                       const Arrivals& arrivals) {
     const eager::Record& record = checked_record(call);
+    if (tangents_are_asked() && nb::cast<bool>(call.attr("has_tangents"))) {
+        arrivals->give(record, std::vector<bool>(record.operands().size()));
+        return {};
+    }
     // Its first operands are the inputs that need a gradient, others are of an earlier backward().
     std::vector<bool> given(record.operands().size(), true);
     size_t operand = 0;
@@ -199,6 +205,11 @@ nb::list returned_gradients(const std::string& record, nb::handle result, size_t
 }
 
 bool is_function_record(nb::handle record) { return record.type().is(provided("function_record")); }
+
+bool arrives(eager::Arrivals& arrivals, nb::handle from, const Tensor& held) {
+    if (!arrivals(*tape_node(from))) return false;
+    return !is_function_record(from) || arrivals.reaches(held);
+}
 
 std::vector<eager::Barrier> barriers_between(const nb::list& records, bool is_recording,
                                              const eager::Reaching* reaching,

@@ -30,6 +30,9 @@ nb::list returned_gradients(const std::string& record, nb::handle result, size_t
 // Whether a record is that of a call of a Function.
 bool is_function_record(nb::handle record);
 
+// Whether a gradient comes to a leaf or a result, whose leaf or record is `from`.
+bool arrives(eager::Arrivals& arrivals, nb::handle from, const ir::Tensor& held);
+
 // What stands between outputs with these records and their leaves, in the order in which gradients
 // come to it. The records of what `is_recording` makes are those of the outputs. Not `reaching`'s
 // hooks are left out; null: none. `arrivals` learns what Functions give, and says to hooks where

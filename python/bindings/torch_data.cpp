@@ -147,7 +147,8 @@ nb::object as_places(nb::handle index) {
     }
     if (is_tensor_of_torch(index)) {
         const ir::TensorType type = type_seen(index);
-        if (!type.shape.empty() || type.dtype == ir::DType::boolean) return nb::borrow(index);
+        const bool is_mask = type.dtype == ir::DType::boolean || type.dtype == ir::DType::uint8;
+        if (!type.shape.empty() || is_mask) return nb::borrow(index);
         const bool is_traced =
             as_tensor(index)->lazy && !nb::cast<bool>(lazy_of(index).attr("has_value")());
         return is_traced ? nb::borrow(index) : nb::object(index.attr("item")());
@@ -165,7 +166,8 @@ nb::object parted_index(nb::handle index) {
     constexpr size_t longest = 32;  // PyTorch's: of more there are no dimensions
     const auto is_part = [](nb::handle item) {
         return item.is_none() || item.is(nb::handle(Py_Ellipsis)) || PySlice_Check(item.ptr()) ||
-               is_tensor_of_torch(item) || PySequence_Check(item.ptr());
+               is_tensor_of_torch(item) ||
+               (PySequence_Check(item.ptr()) && !PyUnicode_Check(item.ptr()));
     };
     nb::object parts = nb::borrow(index);
     if (PyList_Check(index.ptr()) && nb::len(index) < longest) {

@@ -202,7 +202,11 @@ nb::object joined_places(nb::handle result, nb::handle operands) {
 nb::object wanted_place(const std::string& location, nb::handle map_location) {
     if (PyDict_Check(map_location.ptr()))
         return nb::borrow<nb::dict>(map_location).get(location.c_str(), nb::none());
-    if (!PyCallable_Check(map_location.ptr())) return nb::borrow(map_location);
+    const bool is_device = map_location.is_none() || PyUnicode_Check(map_location.ptr()) ||
+                           nb::isinstance(map_location, provided("torch_device"));
+    if (is_device) return nb::borrow(map_location);
+    user_check<TypeError>(PyCallable_Check(map_location.ptr()), "'", KindOf{map_location},
+                          "' object is not callable");
     const nb::object kind = provided("stored_place");
     const nb::object found = map_location(kind(location), location);
     if (found.is_none()) return found;

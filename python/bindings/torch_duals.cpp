@@ -21,9 +21,17 @@ bool has_gradient(nb::handle tensor) { return is_recorded(torch_tensor(tensor));
 // The tangents of a level, of which there is one at a time; guarded by the interpreter's lock. The
 // tangent of what is computed of dual tensors is the derivative of its gradient by the gradient
 // that is asked for, which is the product of the Jacobian and the tangents.
+//
+// The results of a Function have the tangents that its jvp gives: they are duals of their own, and
+// its backward takes no part in the tangents of what is computed of them.
+struct Dual {
+    nb::object tensor, tangent;
+    bool is_result = false;  // of a Function
+};
 struct DualLevel {
     bool is_entered = false;
-    std::vector<std::pair<nb::object, nb::object>> duals;
+    bool is_asking = false;  // for the tangent of a result
+    std::vector<Dual> duals;
 };
 DualLevel& dual_level() {
     static DualLevel& level = *new DualLevel;
@@ -43,24 +51,33 @@ void exit_dual_level() {
     dual_level().duals.clear();
 }
 
+// Nothing goes through Functions with tangents while it lives.
+struct Asking {
+    Asking() { dual_level().is_asking = true; }
+    ~Asking() { dual_level().is_asking = false; }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+};
+
 // Whether a gradient of a tensor may go further than the level's own tensors.
 bool goes_beyond_duals(nb::handle tensor) {
     if (!has_gradient(tensor)) return false;
-    for (const auto& [dual, tangent] : dual_level().duals) {
-        const TensorObject* const held = as_tensor(dual);
-        if (!held->is_leaf && is_recorded(held)) return true;
+    for (const Dual& dual : dual_level().duals) {
+        const TensorObject* const held = as_tensor(dual.tensor);
+        if (!dual.is_result && !held->is_leaf && is_recorded(held)) return true;
     }
     return false;
 }
 
 nb::object tangent_of_result(nb::handle tensor) {
     const eager::EnableGrad scope;
+    const Asking asking;
     const DualLevel& level = dual_level();
     if (level.duals.empty()) return nb::none();
     const nb::object zeros_like = torch_function("zeros_like");
     const nb::object asked = zeros_like(tensor).attr("requires_grad_")();
     nb::list duals, linear, tangents;
-    for (const auto& [dual, tangent] : level.duals) duals.append(dual);
+    for (const Dual& dual : level.duals) duals.append(dual.tensor);
     const nb::tuple gradients = grad(tensor, duals, asked, {nb::none(), true, true, false});
     bool is_met = false, is_outer = false;
     for (size_t i = 0; i < nb::len(duals); ++i) {
@@ -68,7 +85,7 @@ nb::object tangent_of_result(nb::handle tensor) {
         if (gradient.is_none()) continue;
         is_met = true;
         if (!has_gradient(gradient)) continue;
-        const nb::object& tangent = level.duals.at(i).second;
+        const nb::object& tangent = level.duals.at(i).tangent;
         linear.append(gradient);
         tangents.append(tangent);
         is_outer = is_outer || has_gradient(tangent);
@@ -86,8 +103,8 @@ nb::tuple unpack_dual(nb::handle tensor) {
     const DualLevel& level = dual_level();
     if (!level.is_entered || !is_tensor_of_torch(tensor)) return nb::make_tuple(tensor, nb::none());
     nb::object known;
-    for (const auto& [dual, tangent] : level.duals)
-        if (dual.is(tensor)) known = tangent;
+    for (const Dual& dual : level.duals)
+        if (dual.tensor.is(tensor)) known = dual.tangent;
     if (!known.is_valid() && !has_gradient(tensor)) {
         if (as_tensor(tensor)->is_tainted && !level.duals.empty() &&
             ir::is_floating(type_seen(tensor).dtype))
@@ -125,11 +142,68 @@ nb::object make_dual(nb::handle tensor, nb::handle tangent) {
     const nb::object dual = has_gradient(tensor)
                                 ? provided("dual_of_recorded")(tensor)
                                 : nb::object(tensor.attr("detach")().attr("requires_grad_")());
-    dual_level().duals.emplace_back(dual, nb::borrow(tangent));
+    dual_level().duals.push_back({dual, nb::borrow(tangent)});
     return dual;
 }
 
+// The tangents of a Function's arguments, where one has a tangent; else nothing. None for those
+// that are no tensors, and zeros or None for those without.
+nb::list tangents_of_arguments(const nb::tuple& args, bool has_zeros) {
+    nb::list tangents;
+    bool is_dual = false;
+    for (nb::handle value : args) {
+        const bool is_tensor = is_tensor_of_torch(value) && ir::is_inexact(type_seen(value).dtype);
+        nb::object tangent = is_tensor ? nb::object(unpack_dual(value)[1]) : nb::none();
+        is_dual = is_dual || !tangent.is_none();
+        if (is_tensor && tangent.is_none() && has_zeros)
+            tangent = torch_function("zeros_like")(value.attr("detach")());
+        tangents.append(tangent);
+    }
+    return is_dual ? tangents : nb::list();
+}
+
+void check_tangent(nb::handle result, nb::handle tangent, size_t number) {
+    user_check<RuntimeError>(is_tensor_of_torch(tangent), "expected Variable or None (got ",
+                             Py_TYPE(tangent.ptr())->tp_name, ") for grad output ", number, ".");
+    const ir::Shape shape = type_seen(result).shape, given = type_seen(tangent).shape;
+    user_check<RuntimeError>(
+        shape == given,
+        "Trying to set a forward gradient that has a different size than that of the original "
+        "Tensor, this is not supported. Tensor is of size [",
+        join(shape), "] while the given forward gradient is of size [", join(given), "].");
+}
+
 }  // namespace
+
+bool tangents_are_asked() { return dual_level().is_asking; }
+
+bool give_tangents(const nb::object& function, const nb::object& context, const nb::tuple& args,
+                   nb::handle result) {
+    if (!dual_level().is_entered || dual_level().is_asking) return false;
+    if (nb::cast<bool>(function.attr("_tangents_by_backward"))) return false;
+    const nb::list tangents =
+        tangents_of_arguments(args, nb::cast<bool>(context.attr("_materializes")));
+    if (nb::len(tangents) == 0) return false;
+    const nb::object saved = context.attr("_saved"), versions = context.attr("_versions");
+    context.attr("save_for_backward")(*nb::object(context.attr("_saved_for_forward")));
+    const nb::list found = as_parts(nb::object(function.attr("jvp")(context, *tangents)));
+    context.attr("_saved") = saved;
+    context.attr("_versions") = versions;
+    const nb::list results = as_parts(result);
+    user_check<RuntimeError>(
+        nb::len(found) == nb::len(results),
+        "Function's jvp returned an invalid number of forward gradients (expected ",
+        nb::len(results), " but got ", nb::len(found), ")");
+    for (size_t i = 0; i < nb::len(found); ++i) {
+        const nb::object tangent = found[i], of = results[i];
+        if (tangent.is_none() || !is_tensor_of_torch(of) || !has_gradient(of)) continue;
+        check_tangent(of, tangent, i);
+        dual_level().duals.push_back(
+            {of, goes_beyond_duals(tangent) ? tangent : nb::object(tangent.attr("detach")()),
+             true});
+    }
+    return true;
+}
 
 void bind_torch_duals(nb::module_& module) {
     module.def("enter_dual_level", enter_dual_level);

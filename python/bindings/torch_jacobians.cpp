@@ -5,9 +5,11 @@
 #include "composit/ir/depth_first.h"
 #include "exact_errors.h"
 #include "flags.h"
+#include "flows.h"
 #include "provided.h"
 #include "shown.h"
 #include "tape.h"
+#include "tape_hooks.h"
 #include "torch_calls.h"
 #include "torch_objects.h"
 #include "user_functions.h"
@@ -33,6 +35,7 @@ struct Taking {
     std::string subject = "The output";
     const char* derivative = "jacobian";  // null: it may be constant
     std::optional<size_t> output = {};    // whose row it is: PyTorch calls it an input
+    bool is_vectorized = false;
 };
 
 constexpr const char* not_allowed = ". This is not allowed in strict mode";
@@ -88,25 +91,53 @@ UsersCall called_for_gradients(const nb::object& function, nb::handle inputs, co
     return made;
 }
 
-nb::object given_back(const nb::list& values, bool is_one, bool create_graph) {
-    nb::list found;
-    for (nb::handle x : values)
-        found.append(create_graph ? nb::borrow(x) : nb::object(x.attr("detach")()));
-    return is_one ? nb::object(found[0]) : nb::object(nb::tuple(found));
-}
-
-// Whether the values of one of the tensors are computed of those of the input, and gradients go the
-// same way. Records alone say of more that it may be.
-bool depends_on(const nb::list& tensors, nb::handle input) {
+// What the values of tensors are computed of, where gradients go the same way. Records alone say of
+// more that it may be.
+std::unordered_set<const ir::Node*> computed_of(const nb::list& tensors) {
     std::vector<Tensor> from;
     for (nb::handle tensor : tensors)
         if (requires_gradient(tensor)) from.push_back(held_by(tensor));
-    const Tensor sought = held_by(input);
     std::unordered_set<const ir::Node*> met;
     ir::depth_first(from, [&](const ir::Node& node) {
-        return node.operation().name != "stop_gradient" && met.insert(&node).second;
+        return met.insert(&node).second && node.operation().name != "stop_gradient";
     });
-    return met.contains(&sought.node());
+    return met;
+}
+
+bool depends_on(const nb::list& tensors, nb::handle input) {
+    return computed_of(tensors).contains(&held_by(input).node());
+}
+
+// Whether a tensor with a record is computed of something that gradients stop at: a leaf, as it is
+// or was, or the result of a Function.
+bool depends_on_leaves(nb::handle tensor) {
+    nb::list one, record;
+    one.append(tensor);
+    record.append(record_of(tensor));
+    const auto met = computed_of(one);
+    const auto is_met = [&](const Tensor& x) { return met.contains(&x.node()); };
+    const BelowRecords below = below_records(record);
+    for (nb::handle leaf : below.leaves) {
+        const Tensor now = held_by(leaf);
+        const std::vector<Tensor> before = leaf_of(leaf).readings().before(now);
+        if (is_met(now) || std::any_of(before.begin(), before.end(), is_met)) return true;
+    }
+    for (nb::handle each : below.records) {
+        if (!is_function_record(each)) continue;
+        for (nb::handle node : each.attr("outputs"))
+            if (!node.is_none() && is_met(content_of<LazyTensor>(node).tensor())) return true;
+    }
+    return false;
+}
+
+// A derivative that is the same wherever it is taken has no record, as in PyTorch.
+nb::object given_back(const nb::list& values, bool is_one, bool create_graph) {
+    nb::list found;
+    for (nb::handle x : values) {
+        const bool is_kept = create_graph && (!requires_gradient(x) || depends_on_leaves(x));
+        found.append(is_kept ? nb::borrow(x) : nb::object(x.attr("detach")()));
+    }
+    return is_one ? nb::object(found[0]) : nb::object(nb::tuple(found));
 }
 
 bool depends_on_any(nb::handle tensor, const nb::list& inputs) {
@@ -229,6 +260,7 @@ nb::object in_shape(nb::handle tensor, ir::Shape shape, const ir::Shape& more) {
 
 // The Jacobian of one output by each input.
 nb::list jacobian_rows(nb::handle output, const nb::list& inputs, const Taking& how) {
+    if (!how.is_vectorized && ir::is_complex(type_seen(output).dtype)) check_real_output(output);
     const ir::Shape shape = type_seen(output).shape;
     const int64_t count = ir::element_count(shape);
     nb::list flat;
@@ -287,13 +319,15 @@ nb::object scalar_function(const nb::object& function, const Taking& how) {
 }
 
 // The gradients of a function by all of its arguments, each of which depends on one of them where
-// strict is True.
-nb::object slope_function(const nb::object& function, bool is_one, const Taking& how) {
-    return nb::cpp_function([function, is_one, how](const nb::args& args) {
+// strict is True. `value`, where it is not null, becomes that of the function.
+nb::object slope_function(const nb::object& function, bool is_one, const Taking& how,
+                          nb::object* value = nullptr) {
+    return nb::cpp_function([function, is_one, how, value](const nb::args& args) {
         const nb::list inputs(args);
         const eager::EnableGrad scope;
         nb::list values, flows;
         values.append(function(*args));
+        if (value) *value = values[0];
         flows.append(torch_function("ones_like")(nb::object(values[0])));
         // A slope of 0 of the Hessian is one that depends on nothing.
         const bool is_hessian = how.name == "hessian";
@@ -331,13 +365,13 @@ nb::tuple product_with_hessian(const nb::object& function, nb::handle inputs, nb
     const bool is_tuple = PyTuple_Check(inputs.ptr());
     const nb::list flows = flows_for_user(v, nb::list(given), is_tuple, of_input, how.name);
     const nb::object checked = scalar_function(function, how);
-    const nb::object slope = slope_function(checked, nb::len(given) == 1, how);
+    nb::object value;
+    const nb::object slope = slope_function(checked, nb::len(given) == 1, how, &value);
     const Taking inner{by_vjp ? "vjp" : "jvp", how.create_graph, how.is_strict,
                        "The jacobian",         "hessian",        {}};
     const nb::object along = nb::len(flows) == 1 ? nb::object(flows[0]) : nb::tuple(flows);
     const nb::tuple both = by_vjp ? vjp_for_user(slope, inputs, along, inner)
                                   : jvp_for_user(slope, inputs, along, inner);
-    const nb::object value = checked(*given);
     return nb::make_tuple(how.create_graph ? value : nb::object(value.attr("detach")()),
                           nb::object(both[1]));
 }
@@ -397,7 +431,8 @@ void bind_torch_jacobians(nb::module_& module) {
             name,
             [name, call](const nb::object& function, nb::handle inputs, TruthFlag create_graph,
                          TruthFlag strict, TruthFlag vectorize, const std::string& strategy) {
-                const Taking how{name, create_graph, strict};
+                Taking how{name, create_graph, strict};
+                how.is_vectorized = vectorize;
                 check_strategy(name, strategy, vectorize, how);
                 return call(function, inputs, how);
             },

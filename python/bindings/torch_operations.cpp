@@ -60,10 +60,13 @@ bool compute_pending(const nb::tuple& args) {
 nb::object call_unknown(const nb::object& function, const std::string& name, bool is_view,
                         nb::tuple args, nb::dict kwargs) {
     const nb::dict others = nb::borrow<nb::dict>(provided("other_operands"));
-    if (nb::len(others) > 0)
-        for (nb::handle value : args)
+    if (nb::len(others) > 0) {
+        nb::list given{args};
+        for (nb::handle value : kwargs.values()) given.append(value);
+        for (nb::handle value : given)
             if (PyObject* const called = PyDict_GetItem(others.ptr(), value.type().ptr()))
                 return nb::handle(called)(name, args, kwargs);
+    }
     static const auto* const check = new nb::object(function_of_core("check_operands"));
     (*check)(name, args, kwargs,
              nb::borrow<nb::dict>(provided("torch_methods")).contains(name.c_str()));
@@ -172,6 +175,43 @@ void set_item_of_torch(nb::handle self, nb::handle given, nb::object value) {
     }
 }
 
+// A list of indices as an array of integers, or of truths. Floats are cut off, as PyTorch does.
+nb::object array_of_indices(nb::handle list) {
+    const nb::object array = numpy_attribute("asarray")(list);
+    const nb::object type = array.attr("dtype");
+    const std::string kind = nb::str(nb::object(type.attr("kind"))).c_str();
+    if (nb::cast<int64_t>(nb::object(array.attr("size"))) == 0)
+        return array.attr("astype")("int64");
+    if (kind == "b" || kind == "i" || kind == "u") return array;
+    user_check<TypeError>(kind != "c", "'complex' object cannot be interpreted as an integer");
+    user_check<TypeError>(kind == "f", "new(): invalid data type '", kind == "U" ? "str" : "object",
+                          "'");
+    constexpr double beyond = 9223372036854775808.0;  // the first that is no int64
+    const nb::object size = numpy_attribute("abs")(array).attr("max")();
+    user_check<RuntimeError>(nb::cast<double>(size.attr("item")()) < beyond,
+                             "value cannot be converted to type int64 without overflow");
+    return array.attr("astype")("int64");
+}
+
+// RuntimeError, PyTorch's, where one value is written at a mask of bytes, which is not filled.
+// Other indices beside it may be basic.
+void check_filled(nb::handle index, nb::handle value) {
+    const nb::tuple parts =
+        PyTuple_Check(index.ptr()) ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
+    const bool is_one =
+        !is_tensor(value) || ir::element_count(content_of<LazyTensor>(value).type().shape) == 1;
+    size_t arrays = 0, masks = 0;
+    for (nb::handle part : parts) {
+        arrays += is_tensor(part) || PyList_Check(part.ptr());
+        if (!is_tensor(part)) continue;
+        const ir::TensorType& type = content_of<LazyTensor>(part).type();
+        masks += type.dtype == ir::DType::uint8 && !type.shape.empty();
+    }
+    user_check<RuntimeError>(!is_one || arrays != 1 || masks != 1,
+                             "masked_fill_ only supports boolean masks, but got mask with dtype "
+                             "unsigned char");
+}
+
 // One of torch's indices as composit.numpy's: lists are index arrays, also in tuples.
 nb::object index_of_arrays(nb::handle index) {
     if (PyTuple_Check(index.ptr())) {
@@ -180,11 +220,7 @@ nb::object index_of_arrays(nb::handle index) {
         for (nb::handle part : index) parts.append(index_of_arrays(part));
         return nb::tuple(parts);
     }
-    if (PyList_Check(index.ptr()) || PyRange_Check(index.ptr())) {
-        const nb::object array = numpy_attribute("asarray")(index);
-        const bool is_empty = nb::cast<int64_t>(nb::object(array.attr("size"))) == 0;
-        return is_empty ? nb::object(array.attr("astype")("int64")) : array;
-    }
+    if (PyList_Check(index.ptr()) || PyRange_Check(index.ptr())) return array_of_indices(index);
     if (!is_tensor(index)) return nb::borrow(index);
     const ir::DType dtype = content_of<LazyTensor>(index).type().dtype;
     if (dtype == ir::DType::uint8) return index.attr("astype")("bool");
@@ -418,6 +454,8 @@ void bind_torch_operations(nb::module_& module) {
         },
         nb::arg("tensor"), nb::arg("other").none(), nb::arg("src").none(),
         "The elements become another tensor's.");
+    module.def("check_filled", check_filled, nb::arg("index").none(), nb::arg("value"),
+               "RuntimeError where one value is written at a mask of bytes.");
     module.def("index_of_arrays", index_of_arrays, nb::arg("index").none(),
                "One of torch's indices as composit.numpy's.");
     module.def("begin_as_leaf", begin_as_leaf, nb::arg("tensor"));

@@ -145,7 +145,9 @@ nb::object apply_function(const nb::object& function, const nb::tuple& args,
         nodes.append(tensor.is_none() ? nb::none() : nb::object(lazy_of(tensor).attr("copied")()));
     record.attr("inputs") = tensors;
     record.attr("nodes") = nodes;
-    return recorded_result(record, result, context);
+    nb::object made = recorded_result(record, result, context);
+    record.attr("has_tangents") = give_tangents(function, context, args, made);
+    return made;
 }
 
 }  // namespace

@@ -51,6 +51,14 @@ nb::object call_with_rules(const nb::object& function, const nb::tuple& args,
 // graphs with rules are not found by their structure.
 nb::object without_function_rules(nb::handle value);
 
+// Whether the tangent of a result is being computed, of which a Function that gave tangents is no
+// part (torch_duals.cpp).
+bool tangents_are_asked();
+// Gives the results of a Function the tangents of its jvp where an argument has a tangent, and says
+// whether one has. RuntimeError, PyTorch's, for what is no tangent of a result.
+bool give_tangents(const nb::object& function, const nb::object& context, const nb::tuple& args,
+                   nb::handle result);
+
 void bind_user_functions(nb::module_& module);       // user_functions.cpp
 void bind_function_transforms(nb::module_& module);  // function_transforms.cpp
 void bind_torch_jacobians(nb::module_& module);      // torch_jacobians.cpp

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from enum import Enum
 from typing import Any
 
 import jax
@@ -187,70 +186,11 @@ def _applied(equation: Any, x: list[LazyTensor]) -> list[LazyTensor]:
             f"the primitive {name!r} has no operation here. One of "
             "composit.flashlight.jax_primitives() is required.",
         )
-    values, dtypes = _parameters(name, parameters)
+    values, dtypes = _core.jax.parameters(name, parameters)
     try:
         return _core.jax.apply(name, x, values, dtypes, _line(equation))
     except NotImplementedError as error:
         raise _refuse(equation, str(error).removeprefix("trace_jax: ")) from None
-
-
-# ----- parameters
-_dtypes = ("new_dtype", "dtype", "index_dtype", "preferred_element_type")
-
-
-def _integers(value: Any) -> list[int] | None:
-    """Integers, or tuples of them in a row; None for anything else."""
-    found: list[int] = []
-    for item in value:
-        if isinstance(item, (tuple, list)):
-            inner = _integers(item)
-            if inner is None:
-                return None
-            found += inner
-        elif isinstance(item, (int, np.integer)):
-            found.append(int(item))
-        else:
-            return None
-    return found
-
-
-def _parameters(name: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    values: dict[str, Any] = {}
-    dtypes: dict[str, Any] = {}
-
-    def put(key: str, value: Any) -> None:
-        if key in _dtypes:
-            if value is not None:
-                dtypes[key] = np.dtype(value)
-        elif isinstance(value, (bool, np.bool_)):
-            values[key] = bool(value)
-        elif isinstance(value, (int, np.integer)) and not isinstance(value, Enum):
-            values[key] = int(value)
-        elif isinstance(value, (float, np.floating)):
-            values[key] = float(value)
-        elif isinstance(value, str):
-            values[key] = value
-        elif isinstance(value, tuple) and hasattr(value, "_fields"):
-            for field in value._fields:
-                put(f"{key}.{field}", getattr(value, field))
-        elif hasattr(value, "__dataclass_fields__") and key == "dimension_numbers":
-            for field in value.__dataclass_fields__:
-                put(f"{key}.{field}", getattr(value, field))
-        elif isinstance(value, (tuple, list)):
-            integers = _integers(value)
-            if integers is not None:
-                values[key] = integers
-        elif isinstance(getattr(value, "name", None), str):
-            values[key] = value.name  # enumerations, primitives, generators
-
-    for key, value in given.items():
-        if name == "dot_general" and key == "dimension_numbers":
-            (values["contracted_a"], values["contracted_b"]), (
-                values["batch_a"], values["batch_b"],
-            ) = ([[int(n) for n in part] for part in pair] for pair in value)  # fmt: skip
-        else:
-            put(key, value)
-    return values, dtypes
 
 
 # ----- control flow

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 import composit._core as _core
-from composit._core import dtype_of, runtime_error, type_error
+from composit._core import dtype_of, type_error
 from composit.torch.places import check_device as check_device
 from composit.torch.places import cpu as cpu
 from composit.torch.places import device as device
@@ -37,9 +37,6 @@ table = _core.dtype_table()
 by_name = {traits.name: dtype(traits) for traits in table}
 aliases = {traits.torch_alias: traits.name for traits in table if traits.torch_alias}
 _of_numpy = {found.numpy: found for found in by_name.values()}
-without_infinity = frozenset(
-    traits.name for traits in table if traits.is_floating and not traits.has_infinity
-)
 _with_storage_class = frozenset(traits.name for traits in table if traits.has_storage_class)
 _default = ["float32"]
 
@@ -58,29 +55,6 @@ def numpy_dtype(value: Any) -> Any:
     if not isinstance(value, dtype):
         raise type_error(f"dtype: {value!r} is not a dtype, as torch.float32 is one.")
     return value.numpy
-
-
-def converted(array: Any, to: dtype) -> Any:
-    """NumPy's array in the dtype. What is too large for one without infinity becomes its greatest
-    number."""
-    wanted = numpy_dtype(to)
-    if to.name in without_infinity:
-        most = float(ml_dtypes.finfo(wanted).max)
-        array = np.clip(array.real.astype("float64"), -most, most)
-    return array.astype(wanted)
-
-
-def check_fits(number: Any, to: dtype) -> None:
-    """Refuses a number that is too large for a short float, as PyTorch does. Infinity is too large
-    where the dtype has none."""
-    if to.name not in _core.short_floats or isinstance(number, complex):
-        return
-    is_too_large = abs(number) > float(ml_dtypes.finfo(to.numpy).max)
-    if is_too_large and (math.isfinite(number) or to.name in without_infinity):
-        raise runtime_error(
-            f"value cannot be converted to type c10::{_core.scalar_type_name(to.name)} without "
-            "overflow"
-        )
 
 
 def default() -> dtype:

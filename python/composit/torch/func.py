@@ -27,6 +27,7 @@ from composit.torch.tape import enable_grad, is_grad_enabled, no_grad
 Function = Callable[..., Any]
 _modules: Any = _core.modules
 _without_rules: Any = _core.without_function_rules
+_fitting_cotangents: Any = _core.fitting_cotangents
 _mapped_length: Any = _core.mapped_length
 
 
@@ -165,10 +166,11 @@ def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ..
     value, pull, *rest = functional.vjp(_traced(func), *lowered(primals), has_aux=has_aux)
 
     def vjp_fn(*cotangents: Any) -> Any:
-        found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
-        return tuple(_without_rules(found))
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        return tuple(_without_rules(lifted(pull(_fitting_cotangents(results, given)))))
 
-    return (lifted(value), vjp_fn, *map(lifted, rest))
+    results = lifted(value)
+    return (results, vjp_fn, *map(lifted, rest))
 
 
 def jvp(

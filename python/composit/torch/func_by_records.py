@@ -41,6 +41,8 @@ def with_rules(transform: Callable[..., Any], randomness: str | None = None) -> 
 class _Same(Function):
     """A tensor with a node of its own."""
 
+    _tangents_by_backward = True
+
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         return x

@@ -30,6 +30,7 @@ class FunctionRecord(_core.GradFn):
         self.nodes: list[Any]  # of the arguments that are tensors, as they were
         self.outputs: list[Any]  # of each output the node, or None where it has no gradient
         self.zeros: list[Any]  # what backward is given of tensors that have none
+        self.has_tangents = False  # its results have those of its jvp
 
 
 class FunctionCtx:
@@ -90,6 +91,7 @@ class Function(metaclass=_Callable):
     and their dimensions; generate_vmap_rule = True makes that of the others."""
 
     generate_vmap_rule = False
+    _tangents_by_backward = False  # jvp is not asked for tangents: backward is linear
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

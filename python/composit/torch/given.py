@@ -25,8 +25,9 @@ def array_of(data: Any, dtype: Any = None) -> Any:
     elif isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
     else:
-        array = _of_numbers(data, dtype)
-    return array if dtype is None else dtypes.converted(array, dtype)
+        array = _core.host_values(data) if hasattr(data, "__dlpack__") else None
+        array = _of_numbers(data, dtype) if array is None else array
+    return array if dtype is None else _core.aten.converted_array(array, dtypes.numpy_dtype(dtype))
 
 
 def _of_numbers(data: Any, dtype: Any) -> Any:

@@ -32,6 +32,8 @@ class _WithoutDerivative(Function):
     """A function of tensors through which no gradient goes, as PyTorch has it: an error when one is
     asked for."""
 
+    _tangents_by_backward = True
+
     @staticmethod
     def forward(ctx: Any, function: Any, *args: Any) -> Any:
         """What the function gives."""

@@ -95,7 +95,7 @@ def _fill(self: Tensor, value: Any) -> Tensor:
     writing.check_writable(self)
     if isinstance(value, TensorBase):
         return _copy(self, value)
-    dtypes.check_fits(value, self.dtype)
+    _core.check_fits(value, self._lazy.dtype)
     given = _core.aten.cast(value, self._lazy.dtype)
     lazy = cnp.full(tuple(self._lazy.shape), given, self._lazy.dtype)
     writing.replace(self, calling.wrapped(lazy), "fill")

@@ -170,12 +170,13 @@ def present() -> str | None:
     return None if name == "cpu" else name
 
 
-def making(function: Callable[..., Any]) -> Callable[..., Any]:
+def making(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """A function that makes a tensor, on `device`, or where new tensors are made."""
     run = _runner(function)
 
     @functools.wraps(function)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        _core.check_made(name, kwargs.get("dtype"))
         if device is None:
             place = present_name()
             if place is None:
@@ -189,16 +190,17 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def making_like(function: Callable[..., Any]) -> Callable[..., Any]:
+def making_like(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """A function that makes a tensor, on `device`, or where its first argument lies."""
     run = _runner(function)
 
     @functools.wraps(function)
     def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        like = args[0] if args else kwargs.get("input")
+        _core.check_made(name, kwargs.get("dtype") or getattr(like, "dtype", None))
         if device is not None:
             place = full_name(device)
         else:
-            like = args[0] if args else kwargs.get("input")
             try:
                 place = device_of(like._seen)  # type: ignore[union-attr]
             except AttributeError:
@@ -240,9 +242,9 @@ def put(made: Any, place: str | None) -> Any:
 def make_all_on_devices(functions: dict[str, Any], methods: dict[str, Any]) -> None:
     """Gives the functions of torch that make tensors their `device`."""
     for name in _makers:
-        functions[name] = making(functions[name])
+        functions[name] = making(functions[name], name)
     for name in (each for each in (*functions,) if each.endswith("_like")):
-        functions[name] = making_like(functions[name])
+        functions[name] = making_like(functions[name], name)
     for name in (each for each in (*methods,) if each.startswith("new_")):
         methods[name] = making_like(methods[name])
 

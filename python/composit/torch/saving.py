@@ -8,7 +8,7 @@ import json
 from typing import Any, BinaryIO
 
 import composit._core as _core
-from composit._core import runtime_error, type_error
+from composit._core import runtime_error, type_error, value_error
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
@@ -64,9 +64,11 @@ def load(
     where it is not here), or where map_location says: a device, a dictionary of saved and wanted
     ones, or a function of (storage, saved device). ValueError with the path for a file that is
     damaged, FileNotFoundError, OSError."""
-    if isinstance(map_location, (str, int, dtypes.device)):
+    if isinstance(map_location, (str, dtypes.device)):
         dtypes.check_device(map_location)
     if hasattr(f, "read"):
+        if mmap:
+            raise value_error("f must be a file path in order to use the mmap argument")
         content = f.read()
         if not isinstance(content, bytes):
             kind = type(content).__name__

@@ -117,6 +117,14 @@ class SparseTensor:
         """The transposed matrix."""
         return self.transpose(0, 1)
 
+    @property
+    def T(self) -> SparseTensor:
+        """The dimensions reversed."""
+        made = self
+        for i in range(self.dim() // 2):
+            made = made.transpose(i, self.dim() - 1 - i)
+        return made
+
     def transpose(self, dim0: int, dim1: int) -> SparseTensor:
         """Two sparse dimensions exchanged."""
         count = self.sparse_dim()
@@ -170,14 +178,18 @@ class SparseTensor:
 
     def matmul(self, tensor2: Any) -> Any:
         """The product with a dense matrix or vector: dense."""
-        if tensor2.dim() == 1:
-            return mm(self, tensor2[:, None])[:, 0]
-        return mm(self, tensor2)
+        return mv(self, tensor2) if tensor2.dim() == 1 else mm(self, tensor2)
 
     __matmul__ = matmul
 
     def __rmatmul__(self, other: Any) -> Any:
+        if other.dim() == 1:
+            return mm(self.t(), other[:, None])[:, 0]
         return mm(self.t(), other.t()).t()
+
+    def mv(self, vec: Any) -> Any:
+        """The product with a dense vector: dense."""
+        return mv(self, vec)
 
     def __mul__(self, other: Any) -> SparseTensor:
         return self._with_values(self._value * other)
@@ -252,6 +264,7 @@ def _of_elements(function: Any, name: str) -> Any:
 _coalesced = _of_elements(_core.aten.coalesce, "coalesce")
 _dense = _of_elements(_core.aten.sparse_to_dense, "to_dense")
 _product_with_dense = _of_elements(_core.aten.sparse_mm, "sparse_mm")
+_product_with_vector = _of_elements(_core.aten.sparse_mv, "sparse_mv")
 _softmax_of_elements = _of_elements(_core.aten.sparse_softmax, "sparse_softmax")
 
 
@@ -331,6 +344,13 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     return _product_with_dense(*mat1._elements(), mat2)
 
 
+def mv(input: Any, vec: Any) -> Any:
+    """The product of a sparse matrix and a dense vector, dense."""
+    if not isinstance(input, SparseTensor):
+        raise runtime_error("mv: the vector is sparse. A dense one is required.")
+    return _product_with_vector(*input._elements(), vec)
+
+
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * mat + alpha * (mat1 @ mat2), of a sparse mat1."""
     return beta * mat + alpha * mm(mat1, mat2)
@@ -372,7 +392,7 @@ _operations: dict[str, Any] = {
     "mm": mm, "spmm": mm, "matmul": lambda a, b: _product(a, b), "addmm": addmm,
     "add": lambda a, b: b + a if isinstance(b, SparseTensor) else a + b, "sum": sum,
     "mul": lambda a, b: b * a if isinstance(b, SparseTensor) else a * b,
-    "transpose": SparseTensor.transpose, "t": SparseTensor.t,
+    "transpose": SparseTensor.transpose, "t": SparseTensor.t, "mv": mv,
 }  # fmt: skip
 
 

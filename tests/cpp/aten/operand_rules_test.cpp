@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 namespace composit::aten {
@@ -38,6 +39,22 @@ TEST(OperandRules, OneDtypeWherePyTorchPromotesNone) {
                                           return place == 0 ? DType::float32 : DType::bfloat16;
                                       }),
                  RuntimeError);
+}
+
+TEST(OperandRules, ShortFloatsAreStored) {
+    const Dtypes stored{DType::float8_e4m3fn, DType::float8_e4m3fn};
+    check_stored_floats("mul", stored, false, false);
+    EXPECT_THROW(check_stored_floats("mul", stored, false, true), NotSupported);
+    EXPECT_THROW(check_stored_floats("add", stored, false, false), NotSupported);
+    EXPECT_THROW(check_stored_floats("arange", stored, false, false), NotSupported);
+    check_stored_floats("add", {DType::float16}, false, false);
+    check_fits(448, DType::float8_e4m3fn);
+    check_fits(1e300, DType::float64);
+    EXPECT_THROW(check_fits(500, DType::float8_e4m3fn), RuntimeError);
+    EXPECT_THROW(check_fits(1e5, DType::float16), RuntimeError);
+    const double infinite = std::numeric_limits<double>::infinity();
+    check_fits(infinite, DType::float16);
+    EXPECT_THROW(check_fits(infinite, DType::float8_e4m3fn), RuntimeError);
 }
 
 TEST(OperandRules, ParametersOfNormalisationsMayBeWider) {

@@ -25,6 +25,18 @@ using aten::values_of;
 using ir::DType;
 using ir::Tensor;
 
+TEST(aten_products, short_floats_keep_to_their_greatest_number) {
+    const Tensor x = numpy::array<double>({30, -30, 2}, {3});
+    const auto square = [&](DType dtype) {
+        const Tensor short_x = ops::astype(x, dtype);
+        const Tensor made = aten::product(short_x, ops::astype(numpy::array<double>({30}), dtype));
+        EXPECT_EQ(made.dtype(), dtype);
+        return values_of(ops::astype(made, DType::float64));
+    };
+    EXPECT_EQ(square(DType::float8_e4m3fn), (Values{448, -448, 60}));
+    EXPECT_EQ(square(DType::float32), (Values{900, -900, 60}));
+}
+
 TEST(aten_products, dtypes_and_dimensions_are_checked) {
     const Tensor a = numpy::array<double>({1, 2, 3, 4}, {2, 2}), x = numpy::array<double>({5, 6});
     EXPECT_EQ(values_of(aten::mv(a, x)), (Values{17, 39}));

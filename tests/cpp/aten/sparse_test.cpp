@@ -1,14 +1,19 @@
-// Sparse tensors, names of devices, autocast's lists and LBFGS's direction, in C++.
+// Sparse tensors, names of devices, autocast's lists and LBFGS, in C++.
 #include "composit/aten/sparse.h"
 
 #include "composit/aten/autocast.h"
 #include "composit/aten/device_names.h"
+#include "composit/aten/lbfgs.h"
 #include "composit/aten/line_search.h"
 #include "composit/base/error.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/operators.h"
 #include "number.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
 
 namespace {
 
@@ -38,6 +43,13 @@ TEST(aten_sparse, products_are_those_of_the_dense_matrix) {
     const aten::SparseElements hybrid{numpy::array<int64_t>({0, 1}, {1, 2}),
                                       numpy::array<double>({1, 2, 3, 4}, {2, 2})};
     EXPECT_THROW((void)aten::sparse_mm(hybrid, {2, 2}, dense), RuntimeError);
+}
+
+TEST(aten_sparse, products_with_vectors) {
+    const Tensor vector = numpy::array<double>({1, 2}, {2});
+    EXPECT_EQ(values_of(aten::sparse_mv(example(), {2, 2}, vector)), (Values{10, 4}));
+    EXPECT_THROW((void)aten::sparse_mv(example(), {2, 3}, vector), RuntimeError);
+    EXPECT_THROW((void)aten::sparse_mv(example(), {2, 2}, numpy::ones({2, 2})), RuntimeError);
 }
 
 TEST(aten_sparse, shapes_fit_elements) {
@@ -89,6 +101,29 @@ TEST(aten_lbfgs, the_direction_goes_by_what_is_known_of_the_curvature) {
                  change = numpy::array<double>({0, 8}, {2});
     EXPECT_EQ(values_of(aten::lbfgs_direction(gradient, {change}, {move}, 1)), (Values{-2, -1}));
     EXPECT_THROW((void)aten::lbfgs_direction(gradient, {change}, {}, 1), ValueError);
+}
+
+TEST(aten_lbfgs, a_quadratic_ends_where_its_gradient_is_nothing) {
+    for (const bool searches : {false, true}) {
+        Tensor at = numpy::array<double>({3, -2}, {2}), start = at;
+        const Tensor curvature = numpy::array<double>({2, 8}, {2});
+        const auto compute = [&] {
+            const Values x = values_of(at);
+            return std::pair(x[0] * x[0] + 4 * x[1] * x[1], at * curvature);
+        };
+        const aten::LbfgsProblem problem{
+            compute, [&] { start = at; },
+            [&](double length, const Tensor& direction) { at = start + direction * length; }};
+        aten::LbfgsState state;
+        aten::lbfgs(state, problem, {.lr = searches ? 1 : 0.5, .searches = searches});
+        const int64_t calls = state.func_evals;
+        EXPECT_GT(calls, 2);
+        EXPECT_LE(calls, 25 + 25);
+        EXPECT_EQ(state.changes.size(), state.moves.size());
+        EXPECT_LT(std::abs(values_of(at)[0]) + std::abs(values_of(at)[1]), 1e-3);
+        aten::lbfgs(state, problem, {.max_iter = 1});
+        EXPECT_GT(state.func_evals, calls);
+    }
 }
 
 }  // namespace

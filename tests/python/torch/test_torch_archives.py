@@ -291,3 +291,19 @@ def mutated(content, draw):
         else:
             made[at:at] = made[at : at + draw.choice((1, 4, 30))]
     return bytes(made)
+
+
+@pytest.mark.parametrize("location", [3, 3.5, [1], True])
+def test_a_map_location_that_is_no_place_is_called(location):
+    content = saved({"a": peer.ones(2)})
+    for load in (peer.load, torch.load):
+        with pytest.raises(TypeError, match="object is not callable"):
+            load(io.BytesIO(content), map_location=location)
+
+
+def test_streams_are_not_mapped():
+    content = saved({"a": peer.ones(2)})
+    for load in (peer.load, torch.load):
+        with pytest.raises(ValueError, match="f must be a file path in order to use the mmap"):
+            load(io.BytesIO(content), mmap=True)
+        assert load(io.BytesIO(content), mmap=False)["a"].tolist() == [1.0, 1.0]

@@ -28,11 +28,13 @@ COMPUTED = {
     "eye": lambda t, a, i: t.eye(2, dtype=a.dtype), "sum": lambda t, a, i: a.sum(dtype=t.float32),
     "copy": lambda t, a, i: t.zeros(3).copy_(a), "fill": lambda t, a, i: a.clone().fill_(300),
     "written": lambda t, a, i: a.clone().copy_(t.tensor([1e3, 2, -500])),
+    "great product": lambda t, a, i: a * a, "outer": lambda t, a, i: t.outer(a, a),
+    "product by name": lambda t, a, i: t.mul(a, other=a),
 }  # fmt: skip
 REFUSED = {
     "add": lambda t, a, i: a + a, "mul of a number": lambda t, a, i: a * 1.5,
     "add a number": lambda t, a, i: a + 1,
-    "neg": lambda t, a, i: -a, "lt": lambda t, a, i: a < a, "sum": lambda t, a, i: a.sum(),
+    "negative": lambda t, a, i: -a, "lt": lambda t, a, i: a < a, "sum": lambda t, a, i: a.sum(),
     "max": lambda t, a, i: a.max(), "amax": lambda t, a, i: a.amax(),
     "exp": lambda t, a, i: a.exp(), "sqrt": lambda t, a, i: t.sqrt(a),
     "sort": lambda t, a, i: a.sort(), "argmax": lambda t, a, i: a.argmax(),
@@ -42,6 +44,23 @@ REFUSED = {
     "prod": lambda t, a, i: a.prod(), "tril": lambda t, a, i: t.ones(2, 2, dtype=a.dtype).tril(),
     "masked_fill": lambda t, a, i: a.masked_fill(a == 1, 0.0), "and": lambda t, a, i: a & a,
     "in place": lambda t, a, i: a.add_(1), "unique": lambda t, a, i: a.unique(),
+    "mul by name": lambda t, a, i: t.mul(a, other=2), "method": lambda t, a, i: a.mul(other=2),
+    "add by name": lambda t, a, i: t.add(input=a, other=2), "neg": lambda t, a, i: t.neg(input=a),
+    "arange": lambda t, a, i: t.arange(3, dtype=a.dtype), "range": lambda t, a, i: t.range(
+        0, 2, dtype=a.dtype),
+    "linspace": lambda t, a, i: t.linspace(0, 1, 3, dtype=a.dtype),
+    "logspace": lambda t, a, i: t.logspace(0, 1, 3, dtype=a.dtype),
+    "rand": lambda t, a, i: t.rand(2, dtype=a.dtype), "rand_like": lambda t, a, i: t.rand_like(a),
+    "randn": lambda t, a, i: t.randn(2, dtype=a.dtype),
+    "randint": lambda t, a, i: t.randint(3, (2,), dtype=a.dtype),
+    "randint_like": lambda t, a, i: t.randint_like(a, 3),
+    "randperm": lambda t, a, i: t.randperm(3, dtype=a.dtype),
+    "window": lambda t, a, i: t.hann_window(3, dtype=a.dtype),
+    "uniform_": lambda t, a, i: a.uniform_(), "normal_": lambda t, a, i: a.normal_(),
+    "exponential_": lambda t, a, i: a.exponential_(), "random_": lambda t, a, i: a.random_(),
+    "bernoulli_": lambda t, a, i: a.bernoulli_(),
+    "unfold": lambda t, a, i: t.nn.functional.unfold(t.ones(1, 1, 2, 2).to(a.dtype), 1),
+    "fold": lambda t, a, i: t.nn.functional.fold(t.ones(1, 1, 4).to(a.dtype), (2, 2), 1),
 }  # fmt: skip
 
 
@@ -181,3 +200,13 @@ def test_no_default_dtype(dtype):
         with pytest.raises(TypeError, match=f"^couldn't find storage object F{dtype[1:]}Storage"):
             module.set_default_dtype(getattr(module, dtype))
         assert module.get_default_dtype() is module.float32
+
+
+@pytest.mark.parametrize("make", ["tensor", "as_tensor", "asarray"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", *DTYPES, "bool", "int16", "complex64"])
+def test_tensors_of_pytorchs_keep_their_dtype(dtype, make):
+    given = peer.tensor([[1.0, 2.0, 0.0], [4.0, 5.0, 6.0]]).to(getattr(peer, dtype))
+    for each in (given, given.t(), given[:, ::2], given[0, 0]):
+        found = getattr(torch, make)(each)
+        assert str(found.dtype) == str(each.dtype)
+        assert found.to(torch.complex64).tolist() == each.to(peer.complex64).tolist()

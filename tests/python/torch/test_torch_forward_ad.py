@@ -114,3 +114,91 @@ def test_models_of_a_folder(tmp_path):
     ):
         with pytest.raises(NotImplementedError, match=r"downloading .* is not built"):
             use()
+
+
+def functions_with_tangents(t):
+    class Product(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor, y):
+            ctx.factor = factor
+            ctx.save_for_forward(x, y)
+            return x * factor * y, x + y
+
+        @staticmethod
+        def jvp(ctx, of_x, of_factor, of_y):
+            assert of_factor is None
+            x, y = ctx.saved_tensors
+            return (of_x * y + x * of_y) * ctx.factor * 7, of_x - of_y  # not what backward is
+
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g * ctx.saved_tensors[0]
+
+        @staticmethod
+        def jvp(ctx, of_x):
+            return 2 * of_x * ctx.saved_tensors[0]
+
+    return Product.apply, Square.apply
+
+
+def test_functions_have_the_tangents_of_their_jvp():
+    def program(t):
+        fw = t.autograd.forward_ad
+        product, square = functions_with_tangents(t)
+        x, v = t.tensor([1.0, 2.0]), t.tensor([3.0, 4.0])
+        with fw.dual_level():
+            dual = fw.make_dual(x, v)
+            first, second = product(dual, 5.0, v)
+            other = square(first * 2) + dual
+            found = [first, second, first * second, other, product(v, 2.0, dual * dual)[0],
+                     product(x, 5.0, v)[0], square(square(dual))]  # fmt: skip
+            return [numbers(part) for one in found for part in fw.unpack_dual(one)]
+
+    both(program)
+
+
+def test_gradients_of_the_tangents_of_functions():
+    def program(t):
+        fw = t.autograd.forward_ad
+        _, square = functions_with_tangents(t)
+        w = t.tensor([1.0, 2.0], requires_grad=True)
+        with fw.dual_level():
+            made = square(fw.make_dual(w, t.tensor([3.0, 4.0]))) * 3
+            tangent = fw.unpack_dual(made).tangent
+            return [numbers(tangent), *map(numbers, t.autograd.grad(tangent.sum(), [w]))]
+
+    both(program)
+
+
+@pytest.mark.parametrize("tangents, words", [
+    (lambda t: t.ones(3), "has a different size than that of the original Tensor"),
+    (lambda t: (t.ones(2), t.ones(2)), "invalid number of forward gradients"),
+    (lambda t: 3, "expected Variable or None"), (None, "You must implement the jvp function"),
+])  # fmt: skip
+def test_functions_whose_jvp_gives_no_tangents(tangents, words):
+    for t in (theirs, ours):
+
+        class Twice(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+        if tangents:
+            Twice.jvp = staticmethod(lambda ctx, of_x, t=t: tangents(t))
+        fw = t.autograd.forward_ad
+        with fw.dual_level(), pytest.raises((RuntimeError, NotImplementedError), match=words):
+            Twice.apply(fw.make_dual(t.ones(2), t.ones(2)))

@@ -181,3 +181,63 @@ def test_a_function_that_is_called_in_a_loop():
             seen += values_of([x.grad, y.grad])
         found.append(seen)
     assert found[0] == found[1]
+
+
+def two_results(t):
+    """A Function with two results."""
+
+    class Two(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x)
+            return x * 2, y * 3
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * 2 * ctx.saved_tensors[0], h * 3
+
+    return Two.apply
+
+
+def unused_sibling(t, x, y):
+    first, second = two_results(t)(x, y)
+    return t.autograd.grad((first * y).sum(), [second, first, x, y], allow_unused=True)
+
+
+def below_an_unused_sibling(t, x, y):
+    first, second = two_results(t)(x * 1, y)
+    return t.autograd.grad(first.sum(), [second, second * 2, x], allow_unused=True)
+
+
+def sibling_of_a_second_gradient(t, x, y):
+    first, second = two_results(t)(x, y)
+    (g,) = t.autograd.grad((first * first).sum(), [x], create_graph=True)
+    return t.autograd.grad(g.sum(), [second, first, x], allow_unused=True)
+
+
+def result_that_a_gradient_does_not_need(t, x, y):
+    first, _ = two_results(t)(x, y)
+    (g,) = t.autograd.grad((first * y).sum(), [x], create_graph=True)
+    return t.autograd.grad(g.sum(), [first, y, x], allow_unused=True)
+
+
+def hooks_of_siblings(t, x, y):
+    first, second = two_results(t)(x, y)
+    seen = []
+    for one in (second, first):
+        one.register_hook(lambda g: seen.append(g))
+    second.retain_grad()
+    first.sum().backward()
+    return [*sorted(seen, key=lambda g: g is None), second.grad, x.grad]
+
+
+@pytest.mark.parametrize("program", [
+    unused_sibling, below_an_unused_sibling, sibling_of_a_second_gradient,
+    result_that_a_gradient_does_not_need, hooks_of_siblings,
+])  # fmt: skip
+def test_a_result_through_which_nothing_flows_has_no_gradient(program):
+    def run(t):
+        x, y = (t.tensor(v, requires_grad=True) for v in ([1.0, 2.0], [3.0, 4.0]))
+        return values_of(program(t, x, y))
+
+    assert run(torch) == run(peer)

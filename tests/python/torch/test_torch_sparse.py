@@ -129,3 +129,43 @@ def test_a_graph_network_learns():
                 weights.grad = None
             losses.append(loss.item())
     np.testing.assert_allclose(losses[:3], losses[3:], 1e-12)
+
+
+PRODUCTS_WITH_VECTORS = [
+    lambda t, s, v, w: w @ s, lambda t, s, v, w: t.matmul(w, s), lambda t, s, v, w: t.mv(s, v),
+    lambda t, s, v, w: s.mv(v), lambda t, s, v, w: t.mv(vec=v, input=s), lambda t, s, v, w: s @ v,
+    lambda t, s, v, w: v @ s.T, lambda t, s, v, w: s.T @ w,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("program", PRODUCTS_WITH_VECTORS)
+def test_products_with_vectors_and_their_gradients(program):
+    def run(t):
+        values, v, w = (
+            t.tensor(x, requires_grad=True) for x in ([1.0, 2.0, 3.0], [1.0, 5.0, 2.0], [4.0, 6.0])
+        )
+        made = program(t, t.sparse_coo_tensor([[0, 1, 1], [0, 0, 2]], values, size=(2, 3)), v, w)
+        made.sum().backward()
+        return [made.detach(), values.grad, v.grad if w.grad is None else w.grad]
+
+    check_same(run)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_vectors_that_do_not_fit_are_refused_and_t_reverses_the_dimensions():
+    def made(t, at=((0, 1), (0, 2)), size=(2, 3)):
+        return t.sparse_coo_tensor(t.tensor(at), t.tensor([1.0, 2.0]), size=size)
+
+    for call in (
+        lambda t: t.mv(made(t), t.ones(2)), lambda t: made(t) @ t.ones(2),
+        lambda t: t.ones(3) @ made(t), lambda t: t.mv(made(t), t.ones(3, 1)),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError) as expected:
+            call(peer)
+        with pytest.raises(RuntimeError) as found:
+            call(torch)
+        assert str(found.value).startswith(str(expected.value).split("\n")[0])
+    check_same(lambda t: made(t).T.to_dense())
+    check_same(lambda t: made(t, ((0, 1), (0, 2), (1, 0)), (2, 3, 4)).T.to_dense())
+    check_same(lambda t: made(t, ((0, 1),), (2,)).T.to_dense())

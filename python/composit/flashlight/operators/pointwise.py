@@ -238,7 +238,7 @@ def _rsub(self, other, alpha=1):
 
 @operator("mul.Tensor", "mul.Scalar", "multiply.Tensor", "multiply.Scalar")
 def _mul(self, other):
-    return cnp.multiply(*together(self, other))
+    return _core.aten.product(*together(self, other))
 
 
 @operator("div.Tensor", "div.Scalar", "divide.Tensor", "true_divide.Tensor", "true_divide.Scalar",

@@ -27,7 +27,8 @@ def _inner(self, other):
 
 @operator("outer", "ger")
 def _outer(self, vec2):
-    return cnp.outer(self, vec2)
+    x, y = together(self, vec2)
+    return _core.aten.product(cnp.reshape(x, (-1, 1)), y)
 
 
 def _scaled(x: Any, factor: Any) -> Any:

@@ -27,6 +27,8 @@ class UnpackedDualTensor(NamedTuple):
 class _Same(Function):
     """The primal as a tensor of the tape of its own."""
 
+    _tangents_by_backward = True
+
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         """The values."""

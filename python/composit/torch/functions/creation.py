@@ -122,7 +122,7 @@ def full(
     value = _number(fill_value)
     to = dtype.numpy if dtype is not None else dtypes.from_numbers(value)
     if dtype is not None:
-        dtypes.check_fits(value, dtype)
+        _core.check_fits(value, dtype.numpy)
     shape = (size,) if isinstance(size, int) else tuple(size)
     return _made(_of_one_value((shape,), value, to), requires_grad)
 

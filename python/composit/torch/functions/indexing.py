@@ -70,6 +70,8 @@ def get_item(input: Any, index: Any) -> Any:
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """values written, or added, where indices say."""
     copy = input.copied()
+    if not accumulate:
+        _core.check_filled(tuple(indices), values)
     values = cast(values, input.dtype)
     at = tuple(slice(None) if index is None else places(index) for index in indices)
     if accumulate:
@@ -83,6 +85,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 def set_item(input: Any, index: Any, value: Any) -> Any:
     """input after input[index] = value."""
     copy = input.copied()
+    _core.check_filled(index, value)
     copy[places(index)] = cast(value, input.dtype)
     return copy
 

@@ -341,6 +341,7 @@ for _draw in _draws:
 def _draws_in_place(name: str, draw: Any) -> None:
     def method(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
         writing.check_writable(self)
+        _core.check_made(name.rstrip("_"), self.dtype)
         lazy = draw(self, *args, key=next_key(generator), **kwargs)
         writing.replace(self, calling.wrapped(lazy), name)
         return self

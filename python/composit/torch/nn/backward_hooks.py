@@ -16,6 +16,8 @@ _modules: Any = _core.modules
 class _Gate(Function):
     """Tensors as they are; their gradients go through `seen`."""
 
+    _tangents_by_backward = True
+
     @staticmethod
     def forward(ctx: Any, seen: Any, *tensors: Any) -> Any:
         ctx.seen = seen

@@ -132,6 +132,7 @@ def _unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """The windows of images as columns."""
+    _core.check_made("im2col", dtypes.of_numpy(input.dtype))
     return function_of("im2col")(input, *map(_two, (kernel_size, dilation, padding, stride)))
 
 
@@ -141,6 +142,7 @@ def _fold(
     stride: Any = 1,
 ) -> Any:  # fmt: skip
     """Columns added up to images."""
+    _core.check_made("col2im", dtypes.of_numpy(input.dtype))
     options = map(_two, (output_size, kernel_size, dilation, padding, stride))
     return function_of("col2im")(input, *options)
 
@@ -371,7 +373,7 @@ for _name in ("dropout1d", "dropout2d", "dropout3d"):
 def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added around, the widths of the last dimension first."""
     if value is not None:
-        dtypes.check_fits(value, dtypes.of_numpy(input.dtype))
+        _core.check_fits(value, input.dtype)
     return function_of("pad")(input, list(pad), mode, value)
 
 

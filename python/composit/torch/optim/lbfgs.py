@@ -54,86 +54,20 @@ class LBFGS(Optimizer):
         if closure is None:
             raise type_error("LBFGS.step() needs a closure that computes the loss.")
         group = self.param_groups[0]
-        parameters = group["params"]
+        losses: list[Any] = []
+        starts: list[Any] = []
 
-        def compute() -> Any:
+        def compute() -> tuple[float, Any]:
             with enable_grad():
-                return closure()
+                losses.append(closure())
+            return float(losses[-1]), self._gradient()
 
-        state = self.state.setdefault(parameters[0], {"func_evals": 0, "n_iter": 0})
-        first = compute()
-        loss, calls = float(first), 1
-        state["func_evals"] += 1
-        flat = self._gradient()
-        if float(flat.abs().max()) <= group["tolerance_grad"]:
-            return first
-        direction, t = state.get("d"), state.get("t", 0.0)
-        changes, steps_ = state.get("old_dirs", []), state.get("old_stps", [])
-        scale, before = state.get("H_diag", 1.0), state.get("prev_flat_grad")
-        loss_before = state.get("prev_loss", loss)
-        count = 0
-        while count < group["max_iter"]:
-            count += 1
-            state["n_iter"] += 1
-            if state["n_iter"] == 1:
-                direction, changes, steps_, scale = -flat, [], [], 1.0
-            else:
-                change, moved = flat - before, direction * t
-                curvature = float(change.dot(moved))
-                if curvature > 1e-10:
-                    if len(changes) == group["history_size"]:
-                        changes.pop(0)
-                        steps_.pop(0)
-                    changes.append(change)
-                    steps_.append(moved)
-                    scale = curvature / float(change.dot(change))
-                direction = self._direction(flat, changes, steps_, scale)
-            before, loss_before = flat.clone(), loss
-            t = group["lr"]
-            if state["n_iter"] == 1:
-                t = min(1.0, 1.0 / float(flat.abs().sum())) * group["lr"]
-            slope = float(flat.dot(direction))
-            if slope > -group["tolerance_change"]:
-                break
-            more = 0
-            if group["line_search_fn"] is not None:
-                starts = [x.detach().clone() for x in parameters]
-                gradients: list[Any] = []
+        def begin() -> None:
+            starts[:] = [x.detach().clone() for x in group["params"]]
 
-                def at(length: float, starts: Any = starts, direction: Any = direction,
-                       gradients: Any = gradients) -> tuple[float, float]:  # fmt: skip
-                    self._move(starts, length, direction)
-                    value = float(compute())
-                    gradients.append(self._gradient())
-                    return value, float(gradients[-1].dot(direction))
+        def move(length: float, direction: Any) -> None:
+            self._move(starts, length, direction)
 
-                size = float(direction.abs().max())
-                t, loss, call, more = _core.aten.strong_wolfe(at, t, size, loss, slope)
-                flat = gradients[call] if call >= 0 else flat
-                self._move(starts, t, direction)
-                is_flat = float(flat.abs().max()) <= group["tolerance_grad"]
-            else:
-                self._move([x.detach().clone() for x in parameters], t, direction)
-                is_flat = False
-                if count != group["max_iter"]:
-                    loss = float(compute())
-                    flat = self._gradient()
-                    is_flat = float(flat.abs().max()) <= group["tolerance_grad"]
-                    more = 1
-            calls += more
-            state["func_evals"] += more
-            if count == group["max_iter"] or calls >= group["max_eval"] or is_flat:
-                break
-            if float((direction * t).abs().max()) <= group["tolerance_change"]:
-                break
-            if abs(loss - loss_before) < group["tolerance_change"]:
-                break
-        state.update(d=direction, t=t, old_dirs=changes, old_stps=steps_, H_diag=scale,
-                     prev_flat_grad=before, prev_loss=loss_before)  # fmt: skip
-        return first
-
-    def _direction(self, flat: Any, changes: Any, steps_: Any, scale: float) -> Any:
-        """The recursion of two loops: minus the inverse Hessian's estimate times the gradient."""
-        of_changes, moves = ([x._lazy for x in several] for several in (changes, steps_))
-        made = _core.aten.lbfgs_direction(flat._lazy, of_changes, moves, scale)
-        return calling.wrapped(made)
+        state = self.state.setdefault(group["params"][0], {"func_evals": 0, "n_iter": 0})
+        _core.aten.lbfgs(state, group, compute, begin, move)
+        return losses[0]

@@ -77,18 +77,7 @@ class _Reader:
 
     def read(self, which: Any) -> Any:
         """A batch; StopIteration where an iterable dataset is at its end."""
-        if self.items is None:
-            if not self.is_batched:
-                return self.collate(self.dataset[which])
-            if hasattr(self.dataset, "__getitems__"):
-                return self.collate(self.dataset.__getitems__(which))
-            return self.collate([self.dataset[i] for i in which])
-        if not self.is_batched:
-            return self.collate(next(self.items))
-        batch = list(itertools.islice(self.items, len(which)))
-        if not batch or (self.drop_last and len(batch) < len(which)):
-            raise StopIteration
-        return self.collate(batch)
+        return _core.read_batch(self, which)
 
 
 def _work(info: WorkerInfo, init: Any, options: tuple[Any, ...], tasks: Any, done: Any) -> None:
