@@ -1,5 +1,6 @@
 #include "composit/eager/overwriting.h"
 
+#include "composit/base/error.h"
 #include "composit/eager/small.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/ops.h"
@@ -34,18 +35,40 @@ void* memory_for(const Tensor& after, const Tensor& before) {
     return copy.mutable_data();
 }
 
+// Elements that follow each other, to places that lie `step` elements apart. Their size is known
+// when this is compiled: a call for each would take most of the time.
+template <size_t size>
+void put_apart(char* to, int64_t step, int64_t length, const char* elements) {
+    for (int64_t i = 0; i < length; ++i)
+        std::memcpy(to + i * step * static_cast<int64_t>(size),
+                    elements + i * static_cast<int64_t>(size), size);
+}
+
+using PutApart = void (*)(char* to, int64_t step, int64_t length, const char* elements);
+PutApart put_apart_of(size_t size) {
+    switch (size) {
+        case 1: return put_apart<1>;
+        case 2: return put_apart<2>;
+        case 4: return put_apart<4>;
+        case 8: return put_apart<8>;
+        case 16: return put_apart<16>;
+        default: internal_check(false, "elements of ", size, " bytes");
+    }
+    return nullptr;
+}
+
 // Elements that follow each other, to where a region has them.
 void put(char* memory, const Region& region, const ir::Shape& shape, const char* elements,
          size_t size) {
     const auto at = [&](int64_t place) { return memory + place * static_cast<int64_t>(size); };
+    const PutApart put_elements = put_apart_of(size);
     for_each_row(region, shape, [&](int64_t place, int64_t step, int64_t length) {
         if (step == 1) {
             std::memcpy(at(place), elements, static_cast<size_t>(length) * size);
-            elements += static_cast<size_t>(length) * size;
-            return;
+        } else {
+            put_elements(at(place), step, length, elements);
         }
-        for (int64_t i = 0; i < length; ++i, elements += size)
-            std::memcpy(at(place + i * step), elements, size);
+        elements += static_cast<size_t>(length) * size;
     });
 }
 

@@ -14,9 +14,12 @@ namespace composit::interpreter::COMPOSIT_ISA {
 // The prelude opens no namespace of its own: each instruction set gets its own copy of every
 // template.
 #include "composit/backends/c_family/prelude/contract_plain.h"
+#include "composit/backends/c_family/prelude/contract_tiny.h"
+#include "composit/backends/c_family/prelude/contract_vector.h"
 #include "composit/backends/c_family/prelude/copy_tile.h"
 #include "composit/backends/c_family/prelude/fold.h"
 #include "composit/backends/c_family/prelude/gather.h"
+#include "composit/backends/c_family/prelude/reduce_count.h"
 #include "composit/backends/c_family/prelude/reduce_position.h"
 #include "composit/backends/c_family/prelude/scan.h"
 #include "composit/backends/c_family/prelude/scatter.h"
@@ -117,6 +120,15 @@ const ReduceKernels* finding() {
             position_rows<Order, T>, nullptr);
     return &kernels;
 }
+
+// Of bool as 64-bit integers.
+void count_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void* out) {
+    for (int64_t r = 0; r < rows; ++r)
+        static_cast<uint64_t*>(out)[r] =
+            count_truths(static_cast<const uint8_t*>(x) + r * stride, n);
+}
+constexpr ReduceKernels counting = reduce_kernels<RowCount, ColumnCount, uint8_t, uint64_t>(
+    count_rows, combine_row_blocks<Sum, uint64_t>);
 
 template <class Op, class T>
 const ScanKernels* scanning() {
@@ -231,10 +243,18 @@ Contraction<T> contraction(const ContractArguments& a) {
 ContractPart part(const ContractRange& r) {
     return {r.batch_begin, r.batch_end, r.row_begin, r.row_end, r.column_begin, r.column_end};
 }
+ContractPart transposed(const ContractPart& p) {
+    return {p.batch_begin, p.batch_end, p.column_begin, p.column_end, p.row_begin, p.row_end};
+}
 
 template <class T>
 void contract_floats(const ContractArguments& a, const ContractRange& range, void* scratch) {
-    contract(contraction<T>(a), part(range), static_cast<T*>(scratch));
+    const Contraction<T> c = contraction<T>(a), turned = transposed(c);
+    const ContractPart whole = part(range), turned_whole = transposed(whole);
+    if (is_of_vector(c)) return contract_vector(c, whole);
+    if (is_tiny(c, whole)) return contract_tiny(c, whole);
+    if (is_tiny(turned, turned_whole)) return contract_tiny(turned, turned_whole);
+    contract(c, whole, static_cast<T*>(scratch));
 }
 
 template <class Add, class Multiply, class T>
@@ -420,6 +440,7 @@ const KernelSet set = {
     named_kernel_count,
     {copy<uint8_t>, copy<uint16_t>, copy<uint32_t>, copy<uint64_t>, copy<Bytes16>},
     find_reduce,
+    &counting,
     find_scan,
     find_contract,
     {run_gather<uint8_t>, run_gather<uint16_t>, run_gather<uint32_t>, run_gather<uint64_t>,

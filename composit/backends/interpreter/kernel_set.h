@@ -153,6 +153,7 @@ struct KernelSet {
     int64_t named_count;
     CopyKernel copy[5];  // by the logarithm of the element size: 1, 2, 4, 8, 16 bytes
     const ReduceKernels* (*reduce)(ir::kernel::Combiner combiner, ir::DType dtype);
+    const ReduceKernels* count;  // sums of bool as int64
     const ScanKernels* (*scan)(ir::kernel::Combiner combiner, ir::DType dtype);
     const ContractKernel* (*contract)(ir::DType dtype);
     MoveKernel gather[5];

@@ -89,6 +89,8 @@ class MapStep : public Step {
             if (d != tiling_.loops.row && d != tiling_.loops.column) outer_loops_.push_back(d);
         for (size_t j = 0; j < map.outputs.size(); ++j)
             is_direct_.push_back(writes_directly(j, program));
+        copies_ = body_.is_identity() && !nest_.operands[0].is_position() &&
+                  !may_share_memory(program, output(0), nest_.operands[0]);
         lengthen_tiles();
     }
 
@@ -124,13 +126,14 @@ class MapStep : public Step {
 
     // Tiles of one row whose operands are all read and written where they lie need no chunk.
     void lengthen_tiles() {
-        bool needs_none = tiling_.rows == 1 && tiling_.columns < tiling_.column_extent &&
-                          body_.is_without_registers() &&
+        if (tiling_.rows > 1 || tiling_.columns == tiling_.column_extent) return;
+        bool needs_none = body_.is_without_registers() &&
                           std::all_of(is_direct_.begin(), is_direct_.end(), std::identity());
         for (size_t k = 0; k < body_.input_count(); ++k)
             needs_none = needs_none && !nest_.operands[k].is_position() &&
                          strides_over(nest_.operands[k], tiling_.loops).column == 1;
-        if (needs_none) tiling_.columns = std::min(tiling_.column_extent, direct_elements);
+        if (needs_none || copies_)
+            tiling_.columns = std::min(tiling_.column_extent, direct_elements);
     }
 
     const Operand& output(size_t j) const { return nest_.operands[body_.input_count() + j]; }
@@ -149,7 +152,24 @@ class MapStep : public Step {
         return true;
     }
 
+    // From where the elements are to where they belong, without a chunk between.
+    void copy_tiles(const Memory& memory, int64_t begin, int64_t end) const {
+        const Operand& input = nest_.operands[0];
+        const Strides2 read = strides_over(input, tiling_.loops),
+                       write = strides_over(output(0), tiling_.loops);
+        const CopyKernel copy = set_.copy[size_class(input.dtype)];
+        const char* const from = memory[static_cast<size_t>(input.buffer)];
+        std::vector<int64_t> offsets(nest_.operands.size());
+        for (int64_t tile = begin; tile < end; ++tile) {
+            int64_t rows = 0, columns = 0;
+            locate(tile, offsets, rows, columns);
+            copy(from + offsets[0] * input.size(), read, output_at(memory, 0, offsets), write, rows,
+                 columns);
+        }
+    }
+
     void run_tiles(const Memory& memory, int64_t begin, int64_t end) const {
+        if (copies_) return copy_tiles(memory, begin, end);
         ScratchScope scratch;
         ChunkEvaluator evaluator(body_, nest_.operands, tiling_.loops, memory, set_, scratch);
         std::vector<char*> staged(is_direct_.size(), nullptr);
@@ -202,6 +222,7 @@ class MapStep : public Step {
     Body body_;
     std::vector<int> outer_loops_;
     std::vector<bool> is_direct_;
+    bool copies_ = false;  // the value is the only input, which shares no memory with the output
 };
 
 }  // namespace

@@ -17,8 +17,9 @@ class ReduceStep : public Step {
   public:
     ReduceStep(const ir::kernel::Reduce& reduce, const KernelSet& set)
         : set_(set),
-          body_({reduce.value}, reduce.inputs.size(), set),
-          kernels_(set.reduce(reduce.combiner, reduce.value.dtype())) {
+          counts_(counts_truths(reduce)),
+          body_({counts_ ? reduce.value.operand(0) : reduce.value}, reduce.inputs.size(), set),
+          kernels_(counts_ ? set.count : set.reduce(reduce.combiner, reduce.value.dtype())) {
         user_check<NotSupported>(kernels_ != nullptr,
                                  "interpreter: there is no kernel for reductions by ",
                                  ir::kernel::name(reduce.combiner), " over ", reduce.value.dtype(),
@@ -31,7 +32,7 @@ class ReduceStep : public Step {
         kept_ = collapse(nest_, static_cast<int>(reduce.kept.size()));
         reduced_count_ = nest_.iterations(kept_, nest_.rank());
         by_columns_ = columns_are_better();
-        value_size_ = ir::size_of(reduce.value.dtype());
+        value_size_ = counts_ ? 1 : ir::size_of(reduce.value.dtype());
         choose_tile();
     }
 
@@ -57,6 +58,15 @@ class ReduceStep : public Step {
     }
 
   private:
+    // Sums of bool need no integer for each element, and no order.
+    static bool counts_truths(const ir::kernel::Reduce& reduce) {
+        using ir::DType;
+        const ir::scalar::Expr& value = reduce.value;
+        return reduce.combiner == ir::kernel::Combiner::sum &&
+               (value.dtype() == DType::int64 || value.dtype() == DType::uint64) &&
+               value.op() == ir::scalar::Op::cast && value.operand(0).dtype() == DType::boolean;
+    }
+
     const Operand& output() const { return nest_.operands.back(); }
     int64_t stride(size_t operand, int loop) const {
         return loop < 0 ? 0 : nest_.operands[operand].strides[static_cast<size_t>(loop)];
@@ -273,6 +283,7 @@ class ReduceStep : public Step {
     }
 
     const KernelSet& set_;
+    const bool counts_;  // the value is what a bool is as an integer
     Body body_;
     const ReduceKernels* kernels_;
     Nest nest_;     // kept loops, then reduced ones; inputs, then the output

@@ -27,6 +27,8 @@ class ScanStep : public Step {
         by_columns_ = outer_ > 0 && has_loop_ && stride(output_number(), outer_ - 1) == 1 &&
                       stride(output_number(), last) != 1;
         loops_ = by_columns_ ? TileLoops{last, outer_ - 1} : TileLoops{-1, last};
+        reads_in_place_ = body_.is_identity() && !nest_.operands[0].is_position() &&
+                          (!has_loop_ || stride(0, last) == 1);
     }
 
     void run(const Memory& memory, const runtime::Run& run) const override {
@@ -45,6 +47,7 @@ class ScanStep : public Step {
 
   private:
     static constexpr int64_t strip = 256;
+    static constexpr int64_t in_place_elements = 1 << 16;  // between looks for an interruption
 
     size_t output_number() const { return nest_.operands.size() - 1; }
     int64_t stride(size_t operand, int loop) const {
@@ -55,11 +58,9 @@ class ScanStep : public Step {
         return memory[static_cast<size_t>(nest_.operands.back().buffer)] + offset * size();
     }
 
-    std::vector<int64_t> offsets_of(int last, int64_t flat) const {
-        std::vector<int64_t> offsets;
-        for (const Operand& operand : nest_.operands) offsets.push_back(operand.offset);
+    void find_offsets(int last, int64_t flat, std::vector<int64_t>& offsets) const {
+        for (size_t k = 0; k < offsets.size(); ++k) offsets[k] = nest_.operands[k].offset;
         add_offsets(nest_, 0, last, flat, offsets);
-        return offsets;
     }
 
     void advance(std::vector<int64_t>& offsets, int loop, int64_t by) const {
@@ -73,12 +74,17 @@ class ScanStep : public Step {
         char* const carry = scratch.take(size());
         evaluator.set_result(0, chunk);
         runtime::Patience patience;
+        const int64_t step = reads_in_place_ ? in_place_elements : chunk_elements;
+        const char* const input =
+            reads_in_place_ ? memory[static_cast<size_t>(nest_.operands[0].buffer)] : nullptr;
+        std::vector<int64_t> offsets(nest_.operands.size());
         for (int64_t row = begin; row < end; ++row) {
-            std::vector<int64_t> offsets = offsets_of(outer_, row);
-            for (int64_t i = 0; i < length_; i += chunk_elements) {
-                const int64_t n = std::min(chunk_elements, length_ - i);
-                evaluator.evaluate(offsets, 1, n);
-                kernels_->row(chunk, n, carry, i == 0, output_at(memory, offsets.back()),
+            find_offsets(outer_, row, offsets);
+            for (int64_t i = 0; i < length_; i += step) {
+                const int64_t n = std::min(step, length_ - i);
+                if (!reads_in_place_) evaluator.evaluate(offsets, 1, n);
+                kernels_->row(reads_in_place_ ? input + offsets[0] * size() : chunk, n, carry,
+                              i == 0, output_at(memory, offsets.back()),
                               stride(output_number(), loops_.column));
                 advance(offsets, loops_.column, n);
                 patience.spend(n);
@@ -94,8 +100,9 @@ class ScanStep : public Step {
         evaluator.set_result(0, chunk);
         const int64_t step = chunk_elements / strip;
         runtime::Patience patience;
+        std::vector<int64_t> offsets(nest_.operands.size());
         for (int64_t task = begin; task < end; ++task) {
-            std::vector<int64_t> offsets = offsets_of(outer_ - 1, task / strips);
+            find_offsets(outer_ - 1, task / strips, offsets);
             const int64_t column = task % strips * strip;
             const int64_t width =
                 std::min(strip, nest_.extents[static_cast<size_t>(outer_ - 1)] - column);
@@ -120,6 +127,7 @@ class ScanStep : public Step {
     int outer_ = 0;
     int64_t length_ = 1;
     bool has_loop_ = true, by_columns_ = false;
+    bool reads_in_place_ = false;  // the value is the first input, side by side in memory
     TileLoops loops_;
 };
 

@@ -77,6 +77,19 @@ inline std::vector<Program> border_reductions() {
                                          {6}, {n}, {1, 6}, is_fused));
         }
     }
+    // Counts of what is true.
+    for (const int64_t n : {0, 3, 64, 255, 300, 16320, 16321, 70000})
+        for (const bool is_down : {false, true}) {
+            Builder b("count_" + std::to_string(n));
+            const int x = b.input("x", DType::boolean, {5 * n}),
+                      y = b.output("y", DType::int64, {5});
+            const ir::kernel::Access input =
+                b.access(x, is_down ? std::vector<int64_t>{1, 5} : std::vector<int64_t>{n, 1});
+            const Expr value = Expr::cast(arg(0, DType::boolean), DType::int64);
+            b.kernel("count",
+                     ir::kernel::Reduce{{5}, {n}, {input}, value, Combiner::sum, b.all(y)});
+            programs.push_back(b.done());
+        }
     // Loops that do not join, with rows that end inside a lane.
     programs.push_back(reduction("ragged", Combiner::sum, DType::float32, {50, 110}, {}, {50, 101},
                                  {110, 1}, true));
@@ -86,6 +99,65 @@ inline std::vector<Program> border_reductions() {
                                  {7, 8, 10}, {693, 99, 11, 1}));
     programs.push_back(
         reduction("broadcast", Combiner::sum, DType::float32, {3}, {3}, {5000}, {1, 0}));
+    return programs;
+}
+
+// One row or one number: nothing is packed.
+inline std::vector<Program> vector_contractions() {
+    const DType f = DType::float32, d = DType::float64;
+    std::vector<Program> programs;
+    for (const int64_t depth : {0, 1, 5, 100, 256, 257, 600, 769, 1000, 2048, 4096, 4399, 8200})
+        for (const int64_t n : {1, 2, 9, 16, 17, 300}) {
+            if (depth > 1000 && n > 17) continue;
+            const std::string size = std::to_string(depth) + "_by_" + std::to_string(n);
+            programs.push_back(product("f" + size, f, 1, depth, n, 2, true));
+            programs.push_back(product("d" + size, d, 1, depth, n, 1, true));
+            if (n > 9) continue;
+            // Factors that lie apart, and squares.
+            for (const int64_t step : {1, 2, -1}) {
+                Builder b("squares_" + size + "_" + std::to_string(step));
+                const int64_t length = 1 + 2 * depth, first = step < 0 ? depth : 0;
+                const int x = b.input("x", f, {n, length}), y = b.output("y", f, {n});
+                const ir::kernel::Access left = b.access(x, {length, step}, first),
+                                         right = b.access(x, {length, 1});
+                b.kernel("square",
+                         ir::kernel::Contract{{n}, {}, {}, {depth}, left, right, b.all(y)});
+                programs.push_back(b.done());
+            }
+        }
+    return programs;
+}
+
+// Many products of few rows and columns.
+inline std::vector<Program> tiny_contractions() {
+    const auto tiny = [](DType dtype, int64_t rows, int64_t depth, int64_t columns,
+                         bool is_turned) {
+        constexpr int64_t batch = 19;
+        Builder b("tiny_" + std::to_string(rows) + "_" + std::to_string(depth) + "_" +
+                  std::to_string(columns));
+        const int x = b.input("x", dtype, {batch, rows, depth}),
+                  w = b.input("w", dtype, {batch, depth, columns}),
+                  y = b.output("y", dtype, {batch, rows * columns});
+        const std::vector<int64_t> output = {rows * columns, is_turned ? 1 : columns,
+                                             is_turned ? rows : 1},
+                                   left = {rows * depth, is_turned ? 1 : depth,
+                                           is_turned ? rows : 1};
+        b.kernel("matmul", ir::kernel::Contract{{batch},
+                                                {rows},
+                                                {columns},
+                                                {depth},
+                                                b.access(x, left),
+                                                b.all(w),
+                                                b.access(y, output)});
+        return b.done();
+    };
+    std::vector<Program> programs;
+    for (const int64_t rows : {2, 3, 4, 7, 9, 13})
+        for (const int64_t columns : {2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33})
+            for (const int64_t depth : {0, 1, 4, 40})
+                for (const bool is_turned : {false, true})
+                    programs.push_back(tiny(rows % 2 == 0 ? DType::float32 : DType::float64, rows,
+                                            depth, columns, is_turned));
     return programs;
 }
 
@@ -107,6 +179,7 @@ inline std::vector<Program> border_contractions() {
             product("depth_" + std::to_string(depth), f, 8, depth, 20, 1, depth % 2 == 1));
     programs.push_back(product("row_blocks", f, 300, 40, 35));
     programs.push_back(product("column_blocks", d, 14, 9, 1100));
+    programs.push_back(product("many_columns_without_depth", f, 5, 0, 300));
     programs.push_back(product("long_integers", DType::int64, 7, 300, 530));
     programs.push_back(product("short_integers", DType::uint16, 3, 20, 9, 2, true));
     // The left operand runs along the rows.

@@ -43,6 +43,8 @@ TEST(Interpreter, ReductionsAtBorders) { expect_bits(border_reductions()); }
 TEST(Interpreter, Scans) { expect_bits(scan_programs()); }
 TEST(Interpreter, Contractions) { expect_bits(contract_programs()); }
 TEST(Interpreter, ContractionsAtBorders) { expect_bits(border_contractions()); }
+TEST(Interpreter, ContractionsOfVectors) { expect_bits(vector_contractions()); }
+TEST(Interpreter, TinyContractions) { expect_bits(tiny_contractions()); }
 TEST(Interpreter, Indexing) { expect_bits(indexing_programs()); }
 TEST(Interpreter, ThreadsShareLargeWork) { expect_bits(large_programs(), {1, 2, 4}); }
 

@@ -100,3 +100,16 @@ def test_gradients_reach_what_stays_and_what_is_written():
     x, v = composit.grad(total, (0, 1))(np.ones((2, 3)), np.ones(2))
     assert np.asarray(x).tolist() == [[0, 0, 2], [0, 4, 5]]
     assert np.asarray(v).tolist() == [3, 9]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "float16", "float32", "int64", "complex64", "complex128"]
+)
+def test_elements_that_lie_apart_are_written(dtype):
+    values = np.arange(24).astype(dtype)
+    for at in (slice(None, None, 2), slice(20, 3, -3), slice(5, 6, 7)):
+        known, held = np.zeros(24, dtype), cnp.asarray(np.zeros(24, dtype)).copy()
+        assert float(cnp.sum(abs(held))) == 0  # its memory is known, and written in place
+        known[at] = values[at]
+        held[at] = cnp.asarray(values[at])
+        np.testing.assert_array_equal(np.asarray(held), known)

@@ -42,7 +42,7 @@ void ContractBlocks<T>::fetch_next_panels(int64_t j) {
     constexpr int64_t width = tile_columns<T>;
     const int64_t panels = (packed_end_ - j) / width;
     ahead_.right = {};
-    if (panels > 0 && are_best_together(packed_end_))
+    if (panels > 0 && right_depth_.count > 0 && are_best_together(packed_end_))
         ahead_.right = {right_ + right_columns_.offsets[packed_end_], right_depth_.offsets,
                         right_depth_.count, panels_at_a_time * width * size,
                         panels * tiles_of_panel() * steps_of_tile};

@@ -91,6 +91,12 @@ inline int64_t run_length(const GatherTask<T>& g) {
 // bounds and returns it.
 template <class T>
 inline IndexFault gather_elements(const GatherTask<T>& g, int64_t begin, int64_t end) {
+    if (are_lines(g.axes, g.outer)) {
+        const int64_t step = g.output_outer[0];
+        const auto move = [data = g.data, to = g.output, step](int64_t o, int64_t place)
+                              COMPOSIT_STEP { to[o * step] = data[place]; };
+        return select_in_line(g.axes, begin, end, move);
+    }
     OffsetWindow<index_window> output_outer;
     int64_t selected[index_window];
     for (int64_t o = begin; o < end; o += index_window) {

@@ -68,3 +68,28 @@ inline IndexFault select_offsets(const IndexAxes& axes, const Loops& outer, int6
     }
     return fault;
 }
+
+// Whether one line of indices selects along one axis.
+inline bool are_lines(const IndexAxes& axes, const Loops& outer) {
+    return axes.count == 1 && outer.rank == 1;
+}
+
+// Calls move(o, offset) for the outer indices begin <= o < end, of which are_lines, with the
+// offset in data that each selects: nothing is kept between, so that the processor waits for many
+// elements at once. Stops soon after the first index out of bounds, which selects nothing, and
+// returns it.
+template <class Move>
+COMPOSIT_INLINE IndexFault select_in_line(const IndexAxes& axes, int64_t begin, int64_t end,
+                                          const Move& move) {
+    const int64_t* const indices = axes.indices[0];
+    const int64_t stride = axes.strides[0][0], apart = axes.axis_strides[0];
+    const int64_t length = axes.lengths[0];
+    for (int64_t o = begin; o < end; ++o) {
+        const int64_t given = indices[o * stride];
+        const int64_t place = given + (given < 0 ? length : 0);
+        if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(length)) return {o, 0, given};
+        move(o, place * apart);
+        __asm__("" ::: "memory");  // vector gathers take longer
+    }
+    return {-1, 0, 0};
+}

@@ -34,12 +34,21 @@ COMPOSIT_INLINE T combine_lanes(T* lanes, int64_t present) {
     return lanes[0];
 }
 
+template <class Op, class T>
+COMPOSIT_INLINE T reduce_one_block(const T* x, int64_t n);
+
 // The elements of one reduction, in chunks of any length; multiples of 32 are fastest.
 template <class Op, class T>
 class RowReduction {
   public:
     void add(const T* x, int64_t n) {
         while (n > 0 && !is_decided_) {
+            if (filled_ == 0 && n >= reduce_block) {
+                add_block(reduce_one_block<Op>(x, reduce_block));
+                x += reduce_block;
+                n -= reduce_block;
+                continue;
+            }
             const int64_t room = reduce_block - filled_, count = n < room ? n : room;
             add_to_block(x, count);
             filled_ += count;
@@ -92,9 +101,13 @@ class RowReduction {
     }
 
     void close_block() {
-        T value = combine_lanes<Op>(lanes_, filled_);
-        if constexpr (may_decide<Op>) is_decided_ = Op::decides(value);
+        const T value = combine_lanes<Op>(lanes_, filled_);
         filled_ = 0;
+        add_block(value);
+    }
+
+    void add_block(T value) {
+        if constexpr (may_decide<Op>) is_decided_ = Op::decides(value);
         int level = 0;
         for (uint64_t carry = blocks_++; carry & 1; carry >>= 1)
             value = Op::of(tree_[level++], value);

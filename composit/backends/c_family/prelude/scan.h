@@ -12,7 +12,12 @@ inline void scan_row(const T* x, int64_t n, T& carry, bool is_first, T* out, int
     T last = is_first ? x[0] : Op::of(carry, x[0]);  // in a register: `out` might be the carry
     out[0] = last;
     in_pieces(n, module_goes_on, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin > 0 ? begin : 1; i < end; ++i) {
+        int64_t i = begin > 0 ? begin : 1;
+        if (stride == 1) {
+#pragma GCC unroll 4
+            for (; i < end; ++i) out[i] = last = Op::of(last, x[i]);
+        }
+        for (; i < end; ++i) {
             last = Op::of(last, x[i]);
             out[i * stride] = last;
         }

@@ -26,6 +26,12 @@ struct ScatterTask {
 // returns it.
 template <class Op, class T>
 inline IndexFault scatter_elements(const ScatterTask<T>& s, int64_t outer) {
+    if (are_lines(s.axes, s.outer)) {
+        const int64_t step = s.update_outer[0];
+        const auto move = [data = s.data, from = s.update, step](int64_t o, int64_t place)
+                              COMPOSIT_STEP { data[place] = Op::of(data[place], from[o * step]); };
+        return select_in_line(s.axes, 0, outer, move);
+    }
     OffsetWindow<index_window> update_outer;
     int64_t selected[index_window];
     for (int64_t o = 0; o < outer; o += index_window) {
