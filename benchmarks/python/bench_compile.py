@@ -236,7 +236,7 @@ if __name__ == "__main__":
         sys.exit()
     notes = (
         "Each in a process of its own. A first call goes from the function to its first result; "
-        "cold has an empty cache folder, warm (the least of five) the one of an earlier process. With "
+        "cold has an empty cache folder, warm (the least of five) that of an earlier process. With "
         "wait=False the interpreter answers until the C++ compiler has ended. "
         "The nodes are a chain of mixed elementwise functions and products of 4 x 4 (warm: the "
         "least of three); the slope is the steepest of log(seconds) over log(nodes) from one size "

@@ -79,8 +79,8 @@ REASONS: list[tuple[str, str]] = [
     ),
     (
         r"OpenCL \(PoCL\)",
-        "PoCL runs work groups one after the other on the same cores; the C++ back end goes through "
-        "rows in the order of memory.",
+        "PoCL runs work groups one after the other on the same cores; the C++ back end goes "
+        "through rows in the order of memory.",
     ),
     (
         r"Plain C: ",

@@ -12,6 +12,7 @@
 #include "composit/functional/scan.h"
 #include "composit/functional/while_loop.h"
 #include "donation.h"
+#include "flags.h"
 #include "interpreter_lock.h"
 #include "location.h"
 
@@ -235,13 +236,14 @@ void bind_execute(nb::module_& module) {
             },
             "The same on another back end.")
         .def(
-            "without_waiting",
-            [](const Options& self) {
+            "waiting",
+            [](const Options& self, TruthFlag waits) {
                 Options there = self;
-                there.waits = false;
+                there.waits = waits;
                 return there;
             },
-            "The same, where the interpreter answers until a back end has compiled.")
+            "The same, where a back end's compiler is waited for, or the interpreter answers until "
+            "it has ended.")
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)

@@ -427,7 +427,7 @@ def compile(
     _core.check_limits(most_bytes, most_nodes)
     run_options = options(
         backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline, place
-    )
+    ).waiting(wait)
     if f is None:
         return functools.partial(
             compile, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
@@ -436,8 +436,6 @@ def compile(
             place=place, wait=wait,
         )  # fmt: skip
     check_function("compile", f)
-    if not wait:
-        run_options = run_options.without_waiting()
     called = _core.name_of_compiled(f, name)
     compiled = CompiledFunction(
         f, run_options, called, places, most_bytes, most_nodes, _device_asked_for(device)
