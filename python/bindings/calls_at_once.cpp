@@ -223,7 +223,9 @@ class Arguments {
         const LazyTensor* const scalar = known_scalar(value);
         if (!scalar) return false;
         Ref<Deferred> number = scalar->number();
-        if (number->is_weak() || !add_type(Tag::scalar, number->type())) return false;
+        if (number->is_weak() || number->device() > ir::on_cpu ||
+            !add_type(Tag::scalar, number->type()))
+            return false;
         operands_.push_back({number->type(), nullptr, number->bits(), std::move(number)});
         return true;
     }

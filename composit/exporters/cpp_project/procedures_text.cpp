@@ -100,8 +100,8 @@ class ProcedureCall {
         const std::string copy = text("copy_", copies_.size() + 1);
         const int64_t offset = operand.access.offset;
         copies_.push_back(text("const auto ", copy, " = dense(", name_of(operand),
-                               offset == 0 ? "" : text(" + ", offset), ", {", join(operand.extents),
-                               "}, {", join(operand.access.strides), "});"));
+                               offset == 0 ? "" : text(" + ", offset), ", {", join(extents), "}, {",
+                               join(operand.access.strides), "});"));
         return at(is_value ? copy : copy + ".get()", operand, 0, is_value);
     }
 
