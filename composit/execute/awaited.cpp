@@ -169,12 +169,12 @@ class Awaited : public runtime::Executable {
     // The one that answers a call.
     ExecutableRef now(bool waits) const {
         if (!compilation_->look(waits)) return stand_in();
-        for (const std::string& warning : compilation_->take_warnings()) runtime::warn(warning);
-        if (compilation_->made()) {
+        std::call_once(is_taken_over_, [&] {
+            for (const std::string& warning : compilation_->take_warnings()) runtime::warn(warning);
             const std::lock_guard lock(mutex_);
-            meanwhile_.reset();
-            return compilation_->made();
-        }
+            if (compilation_->made()) meanwhile_.reset();
+        });
+        if (compilation_->made()) return compilation_->made();
         try {
             std::rethrow_exception(compilation_->error());
         } catch (const runtime::Unavailable& missing) {
@@ -195,7 +195,7 @@ class Awaited : public runtime::Executable {
     std::shared_ptr<Compilation> compilation_;
     mutable std::mutex mutex_;
     mutable ExecutableRef meanwhile_;  // null as soon as nobody needs it
-    mutable std::once_flag is_warned_;
+    mutable std::once_flag is_taken_over_, is_warned_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "composit/runtime/procedure_call.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/kernel/loops.h"
 #include "composit/ir/procedure/callable.h"
 #include "composit/runtime/interrupt.h"
 
@@ -25,16 +26,6 @@ const Callable& callable_of(const Call& kernel) {
     return *callable;
 }
 
-bool is_row_major(const std::vector<int64_t>& extents, const std::vector<int64_t>& strides) {
-    int64_t expected = 1;
-    bool found = true;
-    for (size_t axis = extents.size(); axis-- > 0;) {
-        found &= extents[axis] == 1 || strides[axis] == expected;
-        expected *= extents[axis];
-    }
-    return found || expected == 0;
-}
-
 }  // namespace
 
 ProcedureCall::ProcedureCall(const Call& kernel)
@@ -49,7 +40,7 @@ ProcedureCall::ProcedureCall(const Call& kernel)
             std::vector<int64_t> steps(access.strides.begin(), access.strides.begin() + rank),
                 strides(access.strides.begin() + rank, access.strides.end());
             for (int64_t& step : steps) step *= size;
-            if (is_row_major(extents, strides)) strides.clear();
+            if (ir::kernel::is_row_major(extents, strides)) strides.clear();
             to->push_back({access.offset * size, std::move(steps), extents, std::move(strides),
                            static_cast<size_t>(size), count});
         }

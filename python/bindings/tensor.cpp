@@ -49,20 +49,6 @@ nb::object known_values(const LazyTensor& tensor) {
     return {};
 }
 
-nb::object evaluated(const LazyTensor& tensor, const execute::Options& options) {
-    if (nb::object known = known_values(tensor); known.is_valid()) return known;
-    const Tensor held = tensor.tensor();
-    std::vector<ir::Array> values;
-    {
-        const Released released;
-        values = eager::look({held}, options);
-    }
-    ir::Array value = std::move(values[0]);
-    values.clear();
-    eager::shorten_history();
-    return ndarray_from(std::move(value));
-}
-
 namespace {
 
 // Whether the only one who holds an object will let it go: weak references could give it to others.
@@ -73,24 +59,8 @@ bool is_about_to_go(nb::handle object) {
            !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object.ptr()) + offset);
 }
 
-// Their memory belongs to the result where nobody else holds the values.
-nb::object handed_over(ir::ConstantArray values) {
-    ir::Array value = values.value();
-    values = {};
-    return ndarray_from(std::move(value));
-}
-
-}  // namespace
-
-nb::object evaluated_last(nb::handle object, const execute::Options& options) {
-    auto& tensor = *nb::inst_ptr<LazyTensor>(object);
-    if (tensor.known_number() || !is_about_to_go(object)) return evaluated(tensor, options);
-    ir::ConstantArray written = tensor.cell()->written_values();
-    if (written) {
-        tensor.let_go();
-        return handed_over(std::move(written));
-    }
-    if (nb::object known = known_values(tensor); known.is_valid()) return known;
+// The values by a look. Of an object that is about to go, their memory belongs to the result.
+nb::object looked_at(const LazyTensor& tensor, nb::handle object, const execute::Options& options) {
     ir::Array value;
     {
         const Tensor held = tensor.tensor();
@@ -98,8 +68,28 @@ nb::object evaluated_last(nb::handle object, const execute::Options& options) {
         value = std::move(eager::look({held}, options)[0]);
     }
     eager::shorten_history();
-    if (is_about_to_go(object)) tensor.let_go();
+    if (object.is_valid() && is_about_to_go(object)) nb::inst_ptr<LazyTensor>(object)->let_go();
     return ndarray_from(std::move(value));
+}
+
+}  // namespace
+
+nb::object evaluated(const LazyTensor& tensor, const execute::Options& options) {
+    if (nb::object known = known_values(tensor); known.is_valid()) return known;
+    return looked_at(tensor, {}, options);
+}
+
+nb::object evaluated_last(nb::handle object, const execute::Options& options) {
+    auto& tensor = *nb::inst_ptr<LazyTensor>(object);
+    if (tensor.known_number() || !is_about_to_go(object)) return evaluated(tensor, options);
+    if (ir::ConstantArray written = tensor.cell()->written_values()) {
+        tensor.let_go();
+        ir::Array value = written.value();
+        written = {};  // nobody else holds them, unless another tensor does
+        return ndarray_from(std::move(value));
+    }
+    if (nb::object known = known_values(tensor); known.is_valid()) return known;
+    return looked_at(tensor, object, options);
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #include "composit/backends/simt/items.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/base/text.h"
-#include "composit/ir/array.h"
+#include "composit/ir/kernel/loops.h"
 
 #include <algorithm>
 #include <set>
@@ -25,13 +25,6 @@ using ir::procedure::Statement;
 Access of_items(Access access, size_t axes) {
     access.strides.resize(axes);
     return access;
-}
-
-bool is_row_major(const Extents& extents, const std::vector<int64_t>& strides) {
-    const std::vector<int64_t> wanted = ir::row_major_strides(extents);
-    for (size_t axis = 0; axis < extents.size(); ++axis)
-        if (extents[axis] > 1 && strides[axis] != wanted[axis]) return false;
-    return true;
 }
 
 // "x + i * 6" of "(x + i * 6)".
@@ -95,7 +88,7 @@ class ItemsPrinter {
             const std::vector<int64_t> strides(
                 operand.access.strides.begin() + static_cast<std::ptrdiff_t>(items_.size()),
                 operand.access.strides.end());
-            if (!is_row_major(extents, strides)) setting.strides[-1 - place] = strides;
+            if (!ir::kernel::is_row_major(extents, strides)) setting.strides[-1 - place] = strides;
             // Extents that numbers decide were stated before these were known.
             const auto& shape = called_.procedure.arrays[static_cast<size_t>(-1 - place)].shape;
             for (size_t axis = 0; axis < shape.size(); ++axis)

@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
+#include "composit/ir/kernel/loops.h"
 #include "composit/ir/procedure/callable.h"
 
 #include <algorithm>
@@ -33,16 +34,6 @@ std::unique_ptr<T[]> dense(const T* from, const std::vector<int64_t>& shape,
 }
 
 )";
-
-bool is_dense(const std::vector<int64_t>& extents, const std::vector<int64_t>& strides) {
-    int64_t expected = 1;
-    bool found = true;
-    for (size_t axis = extents.size(); axis-- > 0;) {
-        found &= extents[axis] == 1 || strides[axis] == expected;
-        expected *= extents[axis];
-    }
-    return found || expected == 0;
-}
 
 // "a + 6 + slice * 3", "a[6 + slice]"
 std::string place(const std::string& name, const std::vector<std::string>& offsets, bool is_value) {
@@ -95,7 +86,7 @@ class ProcedureCall {
         const Call::Operand& operand = kernel_.inputs[k];
         const bool is_value = callable_.operands()[k] >= 0;
         const auto extents = ir::kernel::concatenate({kernel_.batch, operand.extents});
-        if (is_dense(extents, operand.access.strides))
+        if (ir::kernel::is_row_major(extents, operand.access.strides))
             return at(name_of(operand), operand, operand.access.offset, is_value);
         const std::string copy = text("copy_", copies_.size() + 1);
         const int64_t offset = operand.access.offset;

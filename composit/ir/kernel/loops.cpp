@@ -156,4 +156,14 @@ bool cut_loops_at(Body& body, size_t access, const std::set<int64_t>& steps) {
     return true;
 }
 
+bool is_row_major(const Extents& extents, const std::vector<int64_t>& strides) {
+    int64_t expected = 1;
+    bool found = true;
+    for (size_t axis = extents.size(); axis-- > 0;) {
+        found &= extents[axis] == 1 || strides[axis] == expected;
+        expected *= extents[axis];
+    }
+    return found || expected == 0;
+}
+
 }  // namespace composit::ir::kernel

@@ -28,6 +28,10 @@ struct Loop {
 // columns of a contraction are not among the outer loops: those are batch and rows.
 std::vector<Loop> loops(Body& body);
 
+// Whether loops over these extents go through neighbouring elements, the last one fastest: where a
+// loop has one iteration its stride is no matter, and where one has none, all are.
+bool is_row_major(const Extents& extents, const std::vector<int64_t>& strides);
+
 // The loop's stride in the access; 0 when it does not move it.
 inline int64_t stride_of(const Access& access, int at) {
     return at < 0 ? 0 : access.strides[static_cast<size_t>(at)];

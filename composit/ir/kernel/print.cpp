@@ -244,30 +244,26 @@ class Writer {
         return result;
     }
 
+    // "u, s, vh"
+    template <class Operand>
+    std::string buffers_of(const std::vector<Operand>& operands) const {
+        std::vector<std::string> names;
+        for (const Operand& operand : operands) names.push_back(buffer_name(operand.access.buffer));
+        return join(names);
+    }
+
     // "  u, s, vh = lapack.svd(a; 1)"
     std::string body(const Foreign& f) const {
-        const auto names = [&](const std::vector<Foreign::Operand>& operands) {
-            std::vector<std::string> result;
-            for (const Foreign::Operand& operand : operands)
-                result.push_back(buffer_name(operand.access.buffer));
-            return join(result);
-        };
-        return text("  ", names(f.outputs), " = ", f.function, "(", names(f.inputs),
+        return text("  ", buffers_of(f.outputs), " = ", f.function, "(", buffers_of(f.inputs),
                     f.options.empty() ? "" : "; ", join(f.options), ")\n");
     }
 
     // "  for i < 8: loss = squared_errors(x, y)"
     std::string body(const Call& c) const {
-        const auto names = [&](const std::vector<Call::Operand>& operands) {
-            std::vector<std::string> result;
-            for (const Call::Operand& operand : operands)
-                result.push_back(buffer_name(operand.access.buffer));
-            return join(result);
-        };
         const procedure::Callable* const callable = procedure::find_callable(c.procedure);
         const std::string name = callable ? callable->procedure().name : text(c.procedure);
-        return text("  ", loops_text(c.batch, loop_names(c.batch.size())), ": ", names(c.outputs),
-                    " = ", name, "(", names(c.inputs), ")\n");
+        return text("  ", loops_text(c.batch, loop_names(c.batch.size())), ": ",
+                    buffers_of(c.outputs), " = ", name, "(", buffers_of(c.inputs), ")\n");
     }
 
     std::string body(const DecodedContract& c) const {
