@@ -98,9 +98,13 @@ std::string scalar_text(const std::vector<Expr>& values, const std::vector<std::
     return text + "\n";
 }
 
+// Whether what is in this file of the prelude is compiled with composit, too.
+bool is_ready(const std::string& file) { return file == "contract.h" || file == "contract_pack.h"; }
+constexpr const char* ready_file = "contract_ready.h";
+
 // Without the files of the prelude that are `there`.
-std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const Around& products,
-                             const std::vector<std::string>& there) {
+std::string prelude_text_for(const std::vector<PrintedKernel>& functions,
+                             const ModuleOptions& options, const std::vector<std::string>& there) {
     std::vector<std::string> files;
     bool is_any_order = false, needs_vectors = false;
     for (const PrintedKernel& function : functions) {
@@ -108,6 +112,8 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const 
         is_any_order |= function.is_any_order;
         needs_vectors |= function.needs_vectors;
     }
+    if (options.has_ready_products)
+        std::replace_if(files.begin(), files.end(), is_ready, ready_file);
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
     std::string text;
@@ -116,20 +122,20 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const 
         if (std::find(there.begin(), there.end(), file) != there.end()) continue;
         if (is_product != (file.rfind("contract", 0) == 0)) {
             is_product = !is_product;
-            text += is_product ? products.begin : products.end;
+            text += is_product ? options.products.begin : options.products.end;
         }
         text += prelude_text(file);
         text += "\n";
     }
-    if (is_product) text += products.end;
+    if (is_product) text += options.products.end;
     if (is_any_order) text += any_order_macro;
     if (needs_vectors) text += in_vectors_macros;
     return text;
 }
 
 // "using PackLeft = Reading<true, false, false, Counts<8, 16>, Counts<0>, false>;": each way of
-// reading with the numbers of rows and columns of all products that use it.
-std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
+// reading with the numbers of rows and columns of all products that use it, if it is compiled.
+std::string text_of_readings(const std::vector<PrintedKernel>& functions, bool is_compiled) {
     struct Products {
         std::string ways;
         std::set<int64_t> rows, columns;
@@ -146,25 +152,34 @@ std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
         }
     std::string result;
     for (const auto& [name, products] : readings)
-        result += text("using ", name, " = Reading<", products.ways, ", Counts<",
-                       join(products.rows), ">, Counts<", join(products.columns), ">, ",
-                       products.is_whole ? "true" : "false", ">;\n");
+        result += text("using ", name, " = Reading<", products.ways,
+                       !is_compiled ? ""
+                                    : text(", Counts<", join(products.rows), ">, Counts<",
+                                           join(products.columns), ">, ",
+                                           products.is_whole ? "true" : "false"),
+                       ">;\n");
     return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
 }
 
-Module print_module(const Draft& draft, Names& function_names, const Around& products, bool asks) {
+Module print_module(const Draft& draft, Names& function_names, const ModuleOptions& options) {
     Module module;
     const std::vector<Expr> values = values_of(draft);
     std::vector<std::string> loops;
-    if (asks && has_long_loop(values)) loops = prelude_dependencies({"loops.h"});
+    if (options.asks && has_long_loop(values)) loops = prelude_dependencies({"loops.h"});
     std::string scalars = scalar_text(values, loops);
     std::set<std::string> declared = declared_names(scalars);
     for (const std::string& name : declared) function_names.taken().insert(name);
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
-    module.text = scalars + prelude_text_for(module.functions, products, loops) +
-                  text_of_readings(module.functions);
+    module.text = scalars + prelude_text_for(module.functions, options, loops) +
+                  text_of_readings(module.functions, !options.has_ready_products);
+    module.calls_ready_products =
+        options.has_ready_products &&
+        std::any_of(
+            module.functions.begin(), module.functions.end(), [](const PrintedKernel& function) {
+                return std::any_of(function.prelude.begin(), function.prelude.end(), is_ready);
+            });
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;
@@ -204,7 +219,8 @@ std::set<std::string> templates_of(const Kernel& kernel) {
 // time, stand together, for each module would instantiate them again.
 class Drafts {
   public:
-    explicit Drafts(size_t limit) : limit_(limit) {}
+    Drafts(size_t limit, bool compiles_products)
+        : limit_(limit), compiles_products_(compiles_products) {}
 
     // Of the kernels in the order of the programs, for each its module and its number there.
     std::vector<std::pair<size_t, size_t>> place(const Draft& all) {
@@ -212,7 +228,7 @@ class Drafts {
         std::vector<std::set<std::string>> templates(count);
         std::vector<size_t> order(count);
         std::iota(order.begin(), order.end(), size_t{0});
-        if (count > limit_) {
+        if (count > limit_ && compiles_products_) {
             for (size_t k = 0; k < count; ++k) templates[k] = templates_of(*all.kernels[k]);
             std::stable_sort(order.begin(), order.end(),
                              [&](size_t a, size_t b) { return templates[a] < templates[b]; });
@@ -247,6 +263,7 @@ class Drafts {
         instantiated_.insert(templates.begin(), templates.end());
     }
 
+    const bool compiles_products_;
     size_t limit_, taken_ = 0;  // taken: of the limit, by the last draft
     std::vector<Draft> drafts_;
     std::set<std::string> instantiated_;  // by the last draft
@@ -322,18 +339,17 @@ void erase_idle(std::vector<KernelCall>& calls, const std::vector<Module>& modul
 
 }  // namespace
 
-Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit,
-                      const Around& products, bool asks) {
+Modules print_modules(const std::vector<const Program*>& programs, const ModuleOptions& options) {
     Modules result;
     Sorting sorting;
     for (const Program* program : programs)
         result.calls.push_back(sorting.calls_of(program->kernels, *program));
-    Drafts drafts(std::max<size_t>(module_limit, 1));
+    Drafts drafts(std::max<size_t>(options.kernels, 1), !options.has_ready_products);
     const std::vector<std::pair<size_t, size_t>> places = drafts.place(sorting.functions());
     for (std::vector<KernelCall>& calls : result.calls) Sorting::place(calls, places);
     Names function_names(prelude_names());
     for (const Draft& draft : drafts.drafts())
-        result.modules.push_back(print_module(draft, function_names, products, asks));
+        result.modules.push_back(print_module(draft, function_names, options));
     for (std::vector<KernelCall>& calls : result.calls) erase_idle(calls, result.modules);
     return result;
 }

@@ -18,6 +18,7 @@ inline constexpr size_t kernels_per_module = 64;
 struct Module {
     std::string text;
     std::vector<PrintedKernel> functions;
+    bool calls_ready_products = false;
 };
 
 // One step of running a program: a kernel's function; for a Repeat the calls of its kernels; a
@@ -49,13 +50,20 @@ struct Around {
     std::string_view begin = "", end = "";
 };
 
+struct ModuleOptions {
+    size_t kernels = kernels_per_module;  // the most of a module
+    Around products = {};  // what stands around the prelude of products, compiled differently
+    bool asks =
+        false;  // loops of functions ask, now and then, if they are to end (prelude/loops.h)
+    // Products of floats are not compiled with the kernels: whoever loads these sets
+    // `ready_products` (prelude/contract_ready.h).
+    bool has_ready_products = false;
+};
+
 // Prints the kernels of several programs, which must live as long as what is returned; identical
-// ones share a function. Function names are unique over all modules. `products`: what stands around
-// the prelude of products, where a back end compiles that differently. `asks`: loops of functions
-// ask, now and then, if they are to end (prelude/loops.h). Throws NotSupported.
+// ones share a function. Function names are unique over all modules. Throws NotSupported.
 Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
-                      size_t module_limit = kernels_per_module, const Around& products = {},
-                      bool asks = false);
+                      const ModuleOptions& options = {});
 
 // What every generated file starts with: "// Made by composit …", the graph (its first 40 lines),
 // the user's source lines, and `notes`, as comments.

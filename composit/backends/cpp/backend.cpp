@@ -66,7 +66,7 @@ std::optional<std::string> CppBackend::refuses(const ir::kernel::Kernel& kernel,
 std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Program& program,
                                                          const runtime::CompileOptions& options) {
     c_family::Modules modules =
-        c_family::print_modules({&program}, c_family::kernels_per_module, {}, true);
+        c_family::print_modules({&program}, {.asks = true, .has_ready_products = true});
     const Layout layout(program, modules);
     Compiled compiled;
     std::vector<BuiltSource> built;

@@ -61,6 +61,15 @@ extern "C" void composit_ask(bool (*goes_on)()) {
 }
 )";
 
+constexpr const char* use_products_function = R"(
+extern "C" bool composit_use_products(const void* (*find)(int64_t vector_bytes));
+extern "C" bool composit_use_products(const void* (*find)(int64_t vector_bytes)) {
+    if (ready_products == nullptr)
+        ready_products = static_cast<const ReadyProducts*>(find(vector_bytes));
+    return ready_products != nullptr;
+}
+)";
+
 bool asks(const c_family::Module& module) {
     return module.text.find("module_goes_on") != std::string::npos;
 }
@@ -96,6 +105,7 @@ std::string source_of(const c_family::Module& module, const std::string& head,
     result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
                    entries_symbol, "[] = {\n", table, "};\n}\n");
     if (reads_panels(module)) result += panel_width_function;
+    if (module.calls_ready_products) result += use_products_function;
     if (asks(module)) result += ask_function;
     return model.empty() ? result : result + "\n" + model;
 }
@@ -103,6 +113,7 @@ std::string source_of(const c_family::Module& module, const std::string& head,
 std::vector<std::string> symbols_of(const c_family::Module& module) {
     std::vector<std::string> symbols{entries_symbol};
     if (reads_panels(module)) symbols.push_back(panel_width_symbol);
+    if (module.calls_ready_products) symbols.push_back(use_products_symbol);
     if (asks(module)) symbols.push_back(ask_symbol);
     return symbols;
 }

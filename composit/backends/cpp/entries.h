@@ -26,6 +26,11 @@ inline constexpr const char* entries_symbol = "composit_kernels";  // const Entr
 using PanelWidth = int64_t (*)(bool is_left, int64_t element_bytes, int64_t remaining);
 inline constexpr const char* panel_width_symbol = "composit_panel_width";
 
+// Says whom the module asks for the products that are compiled with composit, by the length of
+// vectors (runtime/ready_products.h); false: there are none of its length.
+using UseProducts = bool (*)(const void* (*find)(int64_t vector_bytes));
+inline constexpr const char* use_products_symbol = "composit_use_products";
+
 // Says whom a module's long work asks whether it is to go on (prelude/pieces.h).
 using Ask = void (*)(bool (*goes_on)());
 inline constexpr const char* ask_symbol = "composit_ask";

@@ -1,10 +1,12 @@
 // Runs compiled programs: finds the pointers, shares tasks out, reports indices out of bounds.
 #include "composit/backends/cpp/executable.h"
 
+#include "composit/backends/cpp/unavailable.h"
 #include "composit/backends/cpp/work.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/runtime/interrupt.h"
+#include "composit/runtime/ready_products.h"
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +39,16 @@ std::string pointer_text(const Layout::Place& place) {
         case BufferKind::temporary: return place.at == 0 ? "arena" : text("arena + ", place.at);
     }
     return "";
+}
+
+// Compilers that were told of other vectors than composit knows compile for another CPU.
+void give_products(const Library& library) {
+    void* const found = library.find(use_products_symbol);
+    if (found == nullptr || reinterpret_cast<UseProducts>(found)(&runtime::ready_products)) return;
+    throw CompilationUnavailable(
+        "composit: the C++ compiler makes vectors of a length for which composit has no products "
+        "on this CPU. Leave the options for instruction sets out of CXX.",
+        "", "");
 }
 
 // What the program's own products ask for; all of its libraries were compiled alike.
@@ -146,8 +158,10 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     for (size_t m = 0; m < modules.modules.size(); ++m)
         entries_.push_back(
             static_cast<const Entry*>(compiled_.libraries[m]->symbol(entries_symbol)));
-    for (const auto& library : compiled_.libraries)
+    for (const auto& library : compiled_.libraries) {
+        give_products(*library);
         if (void* const found = library->find(ask_symbol)) reinterpret_cast<Ask>(found)(&goes_on);
+    }
     const size_t count = compiled_.libraries.size();
     for (size_t m = count - compiled_.models; m < count; ++m)
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));

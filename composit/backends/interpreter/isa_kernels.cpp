@@ -14,6 +14,7 @@ namespace composit::interpreter::COMPOSIT_ISA {
 // The prelude opens no namespace of its own: each instruction set gets its own copy of every
 // template.
 #include "composit/backends/c_family/prelude/contract_plain.h"
+#include "composit/backends/c_family/prelude/contract_products.h"
 #include "composit/backends/c_family/prelude/contract_tiny.h"
 #include "composit/backends/c_family/prelude/contract_vector.h"
 #include "composit/backends/c_family/prelude/copy_tile.h"
@@ -257,9 +258,22 @@ void contract_floats(const ContractArguments& a, const ContractRange& range, voi
     contract(c, whole, static_cast<T*>(scratch));
 }
 
+template <class T>
+void ready_product(const Contraction<T>& c, const ContractPart& part, LeftReading left,
+                   T* scratch) {
+    contract(c, part, scratch, left);
+}
 template <class Add, class Multiply, class T>
 void contract_others(const ContractArguments& a, const ContractRange& range, void*) {
     contract_plain<Add, Multiply>(contraction<T>(a), part(range));
+}
+
+template <class T>
+void ready_packing(const Packing<T>& packing, bool is_left, int64_t begin, int64_t end) {
+    if (is_left)
+        pack_whole<true>(packing, begin, end);
+    else
+        pack_whole<false>(packing, begin, end);
 }
 
 template <class T>
@@ -270,11 +284,11 @@ void pack_floats(const PackArguments& a, int64_t begin, int64_t end) {
                                 loops(a.depth),
                                 a.across_strides,
                                 a.depth_strides};
-    if (a.is_left)
-        pack_whole<true>(packing, begin, end);
-    else
-        pack_whole<false>(packing, begin, end);
+    ready_packing(packing, a.is_left, begin, end);
 }
+
+constexpr ReadyProducts ready_products = {ready_product<float>, ready_product<double>,
+                                          ready_packing<float>, ready_packing<double>};
 
 struct FindContract {
     template <class T>
@@ -448,6 +462,8 @@ const KernelSet set = {
     find_scatter,
     find_fold,
     find_sort,
-    find_search};
+    find_search,
+    vector_bytes,
+    &ready_products};
 
 }  // namespace composit::interpreter::COMPOSIT_ISA

@@ -2,6 +2,7 @@
 #include "composit/backends/interpreter/kernel_set.h"
 
 #include "composit/base/error.h"
+#include "composit/runtime/ready_products.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -34,6 +35,17 @@ const KernelSet& choose_kernel_set() {
     fail<NotSupported>("COMPOSIT_ISA: this CPU cannot run '", wanted, "'. Use one of ", join(names),
                        ".");
 }
+
+const void* products_of(int64_t vector_bytes) {
+    for (const KernelSet* set : usable_kernel_sets())
+        if (set->vector_bytes == vector_bytes) return set->products;
+    return nullptr;
+}
+
+const bool has_registered_products = [] {
+    runtime::register_ready_products(&products_of);
+    return true;
+}();
 
 }  // namespace
 

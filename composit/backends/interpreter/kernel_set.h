@@ -161,6 +161,8 @@ struct KernelSet {
     FoldKernel (*fold)(ir::DType dtype);
     SortKernel (*sort)(ir::DType dtype, bool gives_values);
     SearchKernel (*search)(ir::DType dtype);
+    int64_t vector_bytes;
+    const void* products;  // a ReadyProducts of prelude/contract_products.h, for compiled code
 
     VectorKernel find(const std::string& symbol) const;  // null when there is none
 };

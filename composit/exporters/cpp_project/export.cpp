@@ -92,7 +92,7 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
     std::vector<const Program*> programs;
     for (const Program& program : functions) programs.push_back(&program);
     project.modules =
-        c_family::print_modules(programs, options.kernels_per_source, around_products);
+        c_family::print_modules(programs, {options.kernels_per_source, around_products});
     c_family::Names function_names(project_words);
     function_names.taken().insert(project.name);
     for (const Program& program : functions)

@@ -92,7 +92,7 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
                                  return module.text.find(what) != std::string::npos;
                              });
     };
-    const c_family::Modules modules = c_family::print_modules(all, 12);
+    const c_family::Modules modules = c_family::print_modules(all, {12});
     for (const char* call : {"contract<ReadLeft>(", "contract<ReadLeftDouble>("})
         EXPECT_EQ(modules_with(modules, call), 1);
     size_t functions = 0;
@@ -115,7 +115,7 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
             << function.text;
     }
     // What one module holds stays in the order of the programs.
-    const c_family::Modules together = c_family::print_modules(all, programs.size());
+    const c_family::Modules together = c_family::print_modules(all, {programs.size()});
     for (size_t p = 0; p < programs.size(); ++p) EXPECT_EQ(together.calls[p].at(0).function, p);
 }
 

@@ -19,10 +19,13 @@ namespace {
 TEST(Prelude, DependenciesComeBeforeTheirUsersOnce) {
     EXPECT_EQ(prelude_dependencies({"scatter.h", "contract.h"}),
               (std::vector<std::string>{"vector.h", "combine.h", "offsets.h", "indices.h",
-                                        "scatter.h", "contract_ahead.h", "contract_tile.h",
-                                        "contract_narrow.h", "transpose.h", "contract_pack.h",
-                                        "contract_problem.h", "contract_lone.h",
+                                        "scatter.h", "contract_described.h", "contract_lone.h",
+                                        "contract_ahead.h", "contract_tile.h", "contract_narrow.h",
+                                        "transpose.h", "contract_pack.h", "contract_problem.h",
                                         "contract_blocks.h", "contract_fetching.h", "contract.h"}));
+    EXPECT_EQ(prelude_dependencies({"contract_ready.h"}),
+              (std::vector<std::string>{"vector.h", "offsets.h", "contract_described.h",
+                                        "contract_products.h", "contract_ready.h"}));
     EXPECT_EQ(prelude_dependencies({}), std::vector<std::string>{});
 }
 

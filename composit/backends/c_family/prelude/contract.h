@@ -8,10 +8,12 @@
 
 #include "composit/backends/c_family/prelude/contract_fetching.h"
 
-// Float contraction of one part of the output. `scratch`: contract_scratch<T> elements.
+// Float contraction of one part of the output. `scratch`: contract_scratch<T> elements. `left`: of
+// the ways of reading that are compiled.
 template <class Allowed = AnyReading, class T>
-COMPOSIT_APART void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
+COMPOSIT_APART void contract(const Contraction<T>& c, const ContractPart& part, T* scratch,
+                             LeftReading left = LeftReading::suits) {
     if constexpr (Allowed::may_be_lone)
         if (is_lone(c)) return contract_lone(c, part);
-    ContractBlocks<T>(c, scratch).template run<Allowed>(part);
+    ContractBlocks<T>(c, scratch, left).template run<Allowed>(part);
 }

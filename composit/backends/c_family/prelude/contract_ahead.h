@@ -1,10 +1,7 @@
 // Memory that a contraction's tiles fetch while they work, for those that come after them.
 #pragma once
 
-#include "composit/backends/c_family/prelude/vector.h"
-
-constexpr int64_t contract_depth =
-    256;  // part of the meaning: one fma chain each, results added in order
+#include "composit/backends/c_family/prelude/contract_described.h"
 
 constexpr int64_t depth_of_step = 16, steps_of_tile = contract_depth / depth_of_step;
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_lone.h"
+#include "composit/backends/c_family/prelude/contract_problem.h"
 
 // In each block of depth the right operand's panels meet blocks of the left one's rows.
 template <class T>
 class ContractBlocks {
   public:
-    ContractBlocks(const Contraction<T>& c, T* scratch)
+    ContractBlocks(const Contraction<T>& c, T* scratch, LeftReading left)
         : c_(c),
+          left_reading_(left),
           left_panels_(scratch, contract_row_block * contract_depth),
           packed_right_(scratch + contract_row_block * contract_depth) {}
 
@@ -50,14 +52,16 @@ class ContractBlocks {
         const int64_t columns = right_columns_.count;
         const bool reads_right_once = Allowed::template reads_right<T> && !c_.right_is_packed &&
                                       part.row_end - part.row_begin <= tile_rows;
-        const bool reads_left_few_times = columns <= 2 * tile_columns<T> && !c_.left_is_packed;
+        const bool reads_left_directly = left_reading_ == LeftReading::suits
+                                             ? columns <= 2 * tile_columns<T>
+                                             : left_reading_ == LeftReading::direct;
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
         direct_columns_ = reads_right_once
                               ? consecutive_runs<tile_columns<T>>(right_columns_.offsets, columns)
                               : 0;
-        reads_left_directly_ =
-            Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times);
+        reads_left_directly_ = Allowed::reads_left && (!Allowed::packs_left ||
+                                                       (reads_left_directly && !c_.left_is_packed));
         narrow_end_ =
             columns - (has_wide_panel<Allowed>() ? columns % tile_columns<T> + tile_columns<T> : 0);
         packed_begin_ = packed_end_ = direct_columns_;
@@ -434,6 +438,7 @@ class ContractBlocks {
     }
 
     const Contraction<T>& c_;
+    const LeftReading left_reading_;
     LeftPanels<T> left_panels_;
     T* packed_right_;
     const T* left_ = nullptr;

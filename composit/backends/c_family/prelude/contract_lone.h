@@ -1,7 +1,7 @@
 // Contractions of which one number is left: scalar products of vectors.
 #pragma once
 
-#include "composit/backends/c_family/prelude/contract_problem.h"
+#include "composit/backends/c_family/prelude/contract_described.h"
 
 constexpr int lone_blocks =
     8;  // of the depth, worked on together: each chain of fma waits for itself

@@ -4,17 +4,6 @@
 #include "composit/backends/c_family/prelude/contract_tile.h"
 #include "composit/backends/c_family/prelude/transpose.h"
 
-// The rows of the next tile when `left` remain; it may have more, filled up with what is of no
-// account. Tiles of 4 rows keep the processor busy less well, smaller ones wait for their own
-// results; so 13 to 16 rows are two tiles of 8 where there are such, and 7 or 8 rows two of 4 where
-// there are not. Not in operands packed as a whole: parts of them end anywhere between tiles.
-constexpr int next_tile_rows(int64_t left, bool is_whole) {
-    if (left == 1) return 1;
-    if (left <= 4) return 4;
-    if (tile_rows > 8) return left <= 8 || (!is_whole && left > tile_rows && left <= 16) ? 8 : 12;
-    return left <= 8 && left > tile_rows && !is_whole ? 4 : tile_rows;
-}
-
 // Whether tiles of so many rows occur among `count` rows.
 constexpr bool has_tiles_of(int rows, int count, bool is_whole) {
     for (int left = count; left > 0; left -= next_tile_rows(left, is_whole))
@@ -311,25 +300,6 @@ COMPOSIT_APART void pack_right(const T* from, const int64_t* columns, int64_t co
         pack_right_panel<width>(from, columns + j, count - j < width ? count - j : width, depths,
                                 depth, to, count - j < width ? filled : width, known - j);
 }
-
-// The rows, or columns, of the next panel of a whole operand, for Contraction's left_is_packed and
-// right_is_packed: panels like those above, each over the whole depth, one after the other.
-template <class T>
-inline int64_t panel_width(bool is_left, int64_t remaining) {
-    return is_left ? next_tile_rows(remaining, true) : tile_columns<T>;
-}
-
-// A whole operand, and where its panels go: across are its rows, or columns.
-template <class T>
-struct Packing {
-    const T* from;
-    T* to;
-    Loops across, depth;
-    const int64_t *across_strides, *depth_strides;
-};
-
-// So many rows, or columns, are whole panels of any CPU.
-constexpr int64_t packed_together = 96;
 
 // The panels of rows, or columns, [begin, end), which are multiples of packed_together or all.
 template <bool is_left, class T>

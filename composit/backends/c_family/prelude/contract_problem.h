@@ -1,23 +1,8 @@
-// What a contraction is, the sizes of its blocks, and which ways of reading its operands are
-// compiled.
+// Which ways of reading a contraction's operands are compiled.
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_narrow.h"
 #include "composit/backends/c_family/prelude/contract_pack.h"
-
-template <class T>
-struct Contraction {
-    const T* left;
-    const T* right;
-    T* output;
-    Loops batch, rows, columns, depth;
-    const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
-    const int64_t *right_batch, *right_depth, *right_columns;
-    const int64_t *output_batch, *output_rows, *output_columns;
-    // Of operands that lie in panels of panel_width, without batch loops.
-    bool left_is_packed = false, right_is_packed = false;
-    const Finish<T>* finish = nullptr;
-};
 
 // The same contraction with rows and columns exchanged: factors commute.
 template <class T>
@@ -31,31 +16,6 @@ inline Contraction<T> transposed(const Contraction<T>& c) {
     t.output_rows = c.output_columns, t.output_columns = c.output_rows;
     return t;
 }
-
-// A part of the output: half-open ranges of flattened indices.
-struct ContractPart {
-    int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
-};
-
-// Processors with vectors of 64 bytes have an L2 cache of 1 MB or more.
-constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
-// The columns' panels stay in the L2 cache beside blocks of rows; where they are this few, smaller
-// blocks of a left operand that is fetched ahead leave more of it to others.
-constexpr int64_t few_columns = 256, row_block_of_few_columns = 144;
-constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
-// Panels that are packed on the way are fetched ahead from the L2 or L3 cache for the next block of
-// rows. With more columns the left operand's panels would be packed less often, but the results
-// leave the L3 cache before the next block of depth adds to them.
-constexpr int64_t column_block_to_pack = 1024;
-constexpr int64_t panels_at_a_time = 4;
-// Generated code takes products of up to 144 rows or 1024 columns to be one block, and leaves out
-// tiles that none of these has.
-static_assert(contract_row_block >= 144 && row_block_of_few_columns >= 144 &&
-              contract_column_block >= 1024 && column_block_to_pack >= 1024);
-
-// Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
-template <class T>
-constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
 
 // Numbers of rows or columns that occur: these, or any.
 template <int... counts>
@@ -112,6 +72,3 @@ struct Reading {
     }
 };
 using AnyReading = Reading<true, true, true>;
-// Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
-// place in registers beside 12 rows of sums.
-constexpr bool packs_rows = tile_rows > 8;

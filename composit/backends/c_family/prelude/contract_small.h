@@ -4,7 +4,7 @@
 // Each element is one chain of fma from +0, as in contract.h: depth is at most contract_depth.
 #pragma once
 
-#include "composit/backends/c_family/prelude/contract_tile.h"
+#include "composit/backends/c_family/prelude/contract_described.h"
 #include "composit/backends/c_family/prelude/transpose.h"
 
 // Where an operand lies: element (i, j) at i * row + j * column.

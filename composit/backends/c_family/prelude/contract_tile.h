@@ -3,12 +3,6 @@
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_ahead.h"
-#include "composit/backends/c_family/prelude/offsets.h"
-
-// 12 rows of two vectors fill 32 registers, 6 rows fill 16.
-constexpr int tile_rows = vector_bytes == 64 ? 12 : vector_bytes == 32 ? 6 : 4;
-template <class T>
-constexpr int tile_columns = 2 * vector_lanes<T>;
 
 // A tile of three vectors has half the rows.
 template <class T>
@@ -61,18 +55,8 @@ struct HalfLeft : PackedLeft<T> {
     }
 };
 
-// What becomes of finished sums: `run` is given a few of them, sums[i * tile_columns + j] for
-// i < rows, j < columns, and what number the first one is in the output's batch, rows and columns.
-// It stores the results, the first of them where the contraction's output is.
-template <class T>
-struct Finish {
-    void (*run)(const void* const* operands, const T* sums, int64_t b, int64_t row, int64_t rows,
-                int64_t column, int64_t columns);
-    const void* const* operands;
-    int64_t fetched;  // bytes from an element of the output to one that its result is made of, or 0
-};
-
-// Where its results go: element (i, j) to at[rows[i] + columns[j]] for i < row_count, j < count.
+// Where the results of a tile go: element (i, j) to at[rows[i] + columns[j]] for i < row_count, j <
+// count.
 template <class T>
 struct TileOutput {
     T* at;

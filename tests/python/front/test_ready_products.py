@@ -1,0 +1,58 @@
+"""Products of floats in compiled code are composit's own, for each length of vectors."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import composit
+import composit.nn as nn
+import composit.numpy as cnp
+
+needs_gnu = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+
+
+def layers(x, w, v):
+    """Products by blocks, small ones, a scalar product, and operands that are packed."""
+    wide = x.astype("float64") @ w.astype("float64")
+    return nn.relu(x @ w + cnp.float32(1)) @ v, wide.sum(0), wide[0] @ wide[1]
+
+
+def given(rows=67, depth=130, columns=53):
+    draw = np.random.default_rng(0)
+    shapes = [(rows, depth), (depth, columns), (columns, 9)]
+    return [draw.normal(size=shape).astype("float32") for shape in shapes]
+
+
+def bits(results):
+    return [np.asarray(result).tobytes() for result in results]
+
+
+def test_the_text_calls_products_and_holds_no_tiles(tmp_path):
+    program = composit.compile(layers, *given(), cache_folder=str(tmp_path))
+    program(*given())
+    source = program.source
+    assert "ready_products->of_floats(" in source
+    assert "void contract_tile(" not in source
+    assert "ContractBlocks" not in source
+
+
+@needs_gnu
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_every_length_of_vectors_gives_the_same_bits(vector_bytes, monkeypatch, tmp_path):
+    expected = bits(layers(*map(cnp.asarray, given())))
+    monkeypatch.setenv("CXX", f"g++ -DCOMPOSIT_VECTOR_BYTES={vector_bytes}")
+    program = composit.compile(layers, *given(), cache_folder=str(tmp_path), threads=2)
+    assert bits(program(*given())) == expected
+
+
+@needs_gnu
+def test_a_length_that_nobody_has_is_interpreted(monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", "g++ -DCOMPOSIT_VECTOR_BYTES=128")
+    with pytest.warns(RuntimeWarning) as warned:
+        program = composit.compile(layers, *given(), cache_folder=str(tmp_path))
+    assert str(warned[0].message).startswith(
+        "back end cpp: composit: the C++ compiler makes vectors of a length for which composit has no products "
+        "on this CPU. Leave the options for instruction sets out of CXX."
+    )
+    assert bits(program(*given())) == bits(layers(*map(cnp.asarray, given())))
