@@ -52,7 +52,7 @@ def test_a_length_that_nobody_has_is_interpreted(monkeypatch, tmp_path):
     with pytest.warns(RuntimeWarning) as warned:
         program = composit.compile(layers, *given(), cache_folder=str(tmp_path))
     assert str(warned[0].message).startswith(
-        "back end cpp: composit: the C++ compiler makes vectors of a length for which composit has no products "
-        "on this CPU. Leave the options for instruction sets out of CXX."
+        "back end cpp: composit: the C++ compiler makes vectors of a length for which composit has "
+        "no products on this CPU. Leave the options for instruction sets out of CXX."
     )
     assert bits(program(*given())) == bits(layers(*map(cnp.asarray, given())))
