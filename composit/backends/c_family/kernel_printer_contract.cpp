@@ -123,10 +123,13 @@ ProductReading reading(const Contract& c, const Groups& groups, Split split) {
     return result;
 }
 
-// "contract<PackLeft>(product, {b, b + 1, 0, 64, 0, 10}, memory);"
+// "contract<PackLeft>(product, {b, b + 1, 0, 64, 0, 10}, memory);", of integers
+// "contract_plain<Sum, Product>(product, {b, b + 1, 0, 64, 0, 10});".
 std::string call(KernelText& writer, const Contract& c, const Groups& groups,
                  const std::string& product, const std::vector<std::string>& bounds, Split split,
                  const std::string& memory) {
+    if (memory.empty())
+        return text("contract_plain<Sum, Product>(", product, ", {", join(bounds), "});");
     const ProductReading& way = writer.printed.readings.emplace_back(reading(c, groups, split));
     return text("contract<", way.name, ">(", product, ", {", join(bounds), "}, ", memory, ");");
 }
@@ -250,17 +253,22 @@ void print_lone(KernelText& writer, const Contract& c, const Groups& groups) {
               place(c.right, 1), ", ", right, ", ", groups.depth.extents[0], ");")});
 }
 
-void print_float(KernelText& writer, const Contract& c, const Groups& groups,
-                 const PrintedKernel* finish) {
-    if (is_lone(c, groups)) return print_lone(writer, c, groups);
-    if (is_small(c, groups)) return print_small(writer, c, groups);
-    std::string element = type_name(c.output.dtype);
-    writer.printed.prelude = {"contract.h"};
-    writer.printed.scratch_bytes = text("contract_scratch<", element, "> * sizeof(", element, ")");
+// By the prelude's blocks.
+void print_blocks(KernelText& writer, const Contract& c, const Groups& groups,
+                  const PrintedKernel* finish) {
+    std::string memory;  // integers need none
+    if (ir::is_floating(c.output.dtype)) {
+        const std::string element = type_name(c.output.dtype);
+        writer.printed.prelude = {"contract.h"};
+        writer.printed.scratch_bytes =
+            text("contract_scratch<", element, "> * sizeof(", element, ")");
+        memory = text("static_cast<", element, "*>(scratch)");
+    } else {
+        writer.printed.prelude = {"contract_plain.h"};
+    }
     for (const char* name : {"task", "b", "part", "count", "first", "last"})
         writer.names.taken().insert(name);
     std::string product = declare_contraction(writer, c, groups, finish);
-    std::string memory = text("static_cast<", element, "*>(scratch)");
     const int64_t batch = groups.batch_count(), rows = groups.row_count();
     const int64_t columns = groups.column_count();
     double work = ir::kernel::flops({"", "", {}, c});
@@ -279,6 +287,20 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups,
                          {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
                           text(rows), "0", text(columns)},
                          Split::none, memory));
+}
+
+void print_float(KernelText& writer, const Contract& c, const Groups& groups,
+                 const PrintedKernel* finish) {
+    if (is_lone(c, groups)) return print_lone(writer, c, groups);
+    if (is_small(c, groups)) return print_small(writer, c, groups);
+    print_blocks(writer, c, groups, finish);
+}
+
+// Whether integers fill vectors of columns.
+bool has_vectors_of_integers(const Contract& c, const Groups& groups) {
+    constexpr int64_t few_columns = 16;
+    return ir::is_integer(c.output.dtype) && c.finish.values.empty() &&
+           groups.column_count() >= few_columns && ir::element_count(groups.depth.extents) > 0;
 }
 
 // Whether one row is multiplied by windows that overlap, of few elements, as is the filter of a
@@ -468,6 +490,8 @@ void print_contract(KernelText& writer, const Contract& c, const PrintedKernel* 
     writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
     if (ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups))
         print_float(writer, c, groups, finish);
+    else if (has_vectors_of_integers(c, groups))
+        print_blocks(writer, c, groups, nullptr);
     else
         print_plainly(writer, c, groups);
 }

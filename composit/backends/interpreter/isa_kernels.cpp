@@ -13,6 +13,7 @@ namespace composit::interpreter::COMPOSIT_ISA {
 
 // The prelude opens no namespace of its own: each instruction set gets its own copy of every
 // template.
+#include "composit/backends/c_family/prelude/contract.h"
 #include "composit/backends/c_family/prelude/contract_plain.h"
 #include "composit/backends/c_family/prelude/contract_products.h"
 #include "composit/backends/c_family/prelude/contract_tiny.h"
