@@ -32,7 +32,7 @@ std::string_view word_of(Reduction reduction) {
 }
 
 Tensor reduced(const Tensor& losses, Reduction reduction) {
-    return nn::reduced_loss("loss", losses, word_of(reduction));
+    return nn::reduced("loss", losses, word_of(reduction));
 }
 
 int64_t class_axis(const Tensor& x) { return x.rank() > 1 ? 1 : 0; }

@@ -47,7 +47,7 @@ bool fails_alone(const Node& node) {
 
 // Nodes that can fail, and whether one does.
 using Question = bool (*)(const Node& node);
-struct Search {
+struct Fault {
     Question can_fail, fails;
 };
 
@@ -63,24 +63,24 @@ std::set<std::string> lines_in_loop(const Node& node, Question can_fail) {
     return lines;
 }
 
-std::string find_line(const std::vector<Tensor>& outputs, const Search& search) {
+std::string find_line(const std::vector<Tensor>& outputs, const Fault& fault) {
     const std::vector<Tensor> inlined = transforms::inline_calls(outputs);
     for (const Node* node : ir::topological_order(inlined))
-        if (search.can_fail(*node) && search.fails(*node)) return node->location();
+        if (fault.can_fail(*node) && fault.fails(*node)) return node->location();
     // Which iteration of a loop it was is not known: the line of what can fail in it, if that is
     // one.
     for (const Node* node : ir::topological_order(inlined))
-        if (const auto lines = lines_in_loop(*node, search.can_fail); !lines.empty())
+        if (const auto lines = lines_in_loop(*node, fault.can_fail); !lines.empty())
             return lines.size() == 1 ? *lines.begin() : node->location();
     return "";
 }
 
 template <class E>
 [[noreturn]] void rethrow_with(const E& error, const std::vector<Tensor>& outputs,
-                               const Search& search) {
+                               const Fault& fault) {
     std::string line;
     try {
-        line = find_line(outputs, search);
+        line = find_line(outputs, fault);
     } catch (const Error&) {  // the search must not hide what it was to explain
     }
     throw line.empty() ? error : E(text(error.what(), " (", line, ")"));

@@ -18,7 +18,12 @@ inline ir::Tensor floating(std::string_view function, const ir::Tensor& x,
                        ir::is_inexact(x.dtype()) ? x.dtype() : ir::DType::float64);
 }
 
+// Scores have an axis of classes behind those of the labels, which are integers: TypeError for
+// others, ValueError for other shapes.
+void check_labels(std::string_view function, const ir::Tensor& scores, const ir::Tensor& labels);
+
 // Losses as `reduction` says: their mean, their sum, or as they are. ValueError for another word.
+void check_reduction(std::string_view function, std::string_view reduction);
 [[nodiscard]] ir::Tensor reduced(std::string_view function, const ir::Tensor& losses,
                                  std::string_view reduction);
 

@@ -36,13 +36,7 @@ Tensor class_weight(std::string_view function, const Tensor& scores, const Tenso
 
 Labels checked_labels(std::string_view function, const Tensor& scores, const Tensor& labels,
                       const Tensor& weight, std::optional<int64_t> ignore_index) {
-    user_check<TypeError>(ir::is_integer(labels.dtype()), function, ": labels have dtype ",
-                          labels.dtype(), ". Integers are required.");
-    const bool fits =
-        scores.rank() == labels.rank() + 1 &&
-        std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
-    user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
-               labels.shape(), ". scores.shape must be labels.shape + (classes,).");
+    check_labels(function, scores, labels);
     Labels result{labels, {}, class_weight(function, scores, weight), {}};
     if (ignore_index) {
         const Tensor wide = ops::astype(labels, DType::int64);
@@ -64,7 +58,7 @@ Labels checked_labels(std::string_view function, const Tensor& scores, const Ten
 Tensor reduced_by_weight(std::string_view function, Tensor losses, const Labels& labels,
                          std::string_view reduction) {
     if (labels.ignored) losses = chosen(labels.ignored, 0.0, losses);
-    if (reduction != "mean" || !labels.weights) return reduced_loss(function, losses, reduction);
+    if (reduction != "mean" || !labels.weights) return reduced(function, losses, reduction);
     return numpy::sum(losses) / numpy::sum(labels.weights);
 }
 
@@ -111,7 +105,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const ClassOpti
         const Tensor weight = class_weight(name, scores, options.weight);
         Tensor wanted = ops::astype(numpy::strong(target), logs.dtype());
         if (smoothing > 0) wanted = wanted * (1 - smoothing) + smoothing / classes;
-        return reduced_loss(name, spread_loss(logs, wanted, weight), options.reduction);
+        return reduced(name, spread_loss(logs, wanted, weight), options.reduction);
     }
     const Labels known = checked_labels(name, logs, target, options.weight, options.ignore_index);
     return errors_as(name, [&] {
@@ -142,7 +136,7 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& labels, int64_t p, doubl
             "equal", {ops::iota(scores.shape(), scores.rank() - 1), numpy::expand_dims(place, -1)});
         if (known.weights) terms = terms * numpy::expand_dims(known.weights, -1);
         const Tensor losses = numpy::sum(chosen(is_own, 0.0, terms), -1) / classes;
-        return reduced_loss(name, losses, reduction);
+        return reduced(name, losses, reduction);
     });
 }
 

@@ -130,7 +130,7 @@ Tensor ctc_loss(const Tensor& log_probabilities, const Tensor& given_targets,
         if (options.reduction == "mean")
             losses = losses / ops::astype(apply("maximum", {target_lengths, 1}), losses.dtype());
         if (is_alone && options.reduction == "none") return numpy::squeeze(losses, 0);
-        return reduced_loss(name, losses, options.reduction);
+        return reduced(name, losses, options.reduction);
     });
 }
 

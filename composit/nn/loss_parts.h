@@ -1,7 +1,8 @@
-// What losses have in common: operands in one floating dtype, reductions, torch's slopes at limits.
+// What losses have in common: operands in one floating dtype, torch's slopes at limits.
 #pragma once
 
 #include "composit/base/error.h"
+#include "composit/nn/checks.h"
 #include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
@@ -25,18 +26,6 @@ inline std::vector<Tensor> all_floating(std::string_view function,
     std::vector<Tensor> result;
     for (const Tensor& x : given) result.push_back(ops::astype(numpy::strong(x), dtype));
     return result;
-}
-
-inline void check_reduction(std::string_view function, std::string_view reduction) {
-    user_check(reduction == "mean" || reduction == "sum" || reduction == "none", function,
-               ": reduction is '", reduction, "'. Available: mean, sum, none.");
-}
-
-inline Tensor reduced_loss(std::string_view function, const Tensor& losses,
-                           std::string_view reduction) {
-    check_reduction(function, reduction);
-    if (reduction == "none") return losses;
-    return reduction == "sum" ? numpy::sum(losses) : numpy::mean(losses);
 }
 
 inline Tensor chosen(const Tensor& condition, const numpy::Operand& x, const numpy::Operand& y) {

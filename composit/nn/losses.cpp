@@ -21,7 +21,7 @@ Tensor elementwise(std::string_view function, const Tensors& given, std::string_
                    const F& loss) {
     check_reduction(function, reduction);
     return errors_as(function, [&] {
-        return reduced_loss(function, loss(all_floating(function, given)), reduction);
+        return reduced(function, loss(all_floating(function, given)), reduction);
     });
 }
 

@@ -14,6 +14,8 @@
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
+
 namespace composit::nn {
 
 using numpy::apply;
@@ -81,14 +83,8 @@ Shifted shifted(const Tensor& x, int64_t axis) {
     return {rest, apply("log", {sum})};
 }
 
-void check_labels(std::string_view function, const Tensor& scores, const Tensor& labels) {
-    user_check<TypeError>(ir::is_integer(labels.dtype()), function, ": labels have dtype ",
-                          labels.dtype(), ". Integers are required.");
-    const bool fits =
-        scores.rank() == labels.rank() + 1 &&
-        std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
-    user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
-               labels.shape(), ". scores.shape must be labels.shape + (classes,).");
+void check_indices(std::string_view function, const Tensor& scores, const Tensor& labels) {
+    check_labels(function, scores, labels);
     errors_as(function,
               [&] { numpy::check_bounds(labels, scores.rank() - 1, scores.shape().back()); });
 }
@@ -105,12 +101,25 @@ Tensor losses_at(std::string_view function, const Tensor& log_probabilities, con
 
 }  // namespace
 
+void check_labels(std::string_view function, const Tensor& scores, const Tensor& labels) {
+    user_check<TypeError>(ir::is_integer(labels.dtype()), function, ": labels have dtype ",
+                          labels.dtype(), ". Integers are required.");
+    const bool fits =
+        scores.rank() == labels.rank() + 1 &&
+        std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
+    user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
+               labels.shape(), ". scores.shape must be labels.shape + (classes,).");
+}
+
+void check_reduction(std::string_view function, std::string_view reduction) {
+    user_check(reduction == "mean" || reduction == "sum" || reduction == "none", function,
+               ": reduction is '", reduction, "'. Available: mean, sum, none.");
+}
+
 Tensor reduced(std::string_view function, const Tensor& losses, std::string_view reduction) {
+    check_reduction(function, reduction);
     if (reduction == "none") return losses;
-    if (reduction == "sum") return numpy::sum(losses);
-    user_check(reduction == "mean", function, ": reduction is '", reduction,
-               "'. Available: mean, sum, none.");
-    return numpy::mean(losses);
+    return reduction == "sum" ? numpy::sum(losses) : numpy::mean(losses);
 }
 
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
@@ -147,12 +156,12 @@ Tensor one_hot(const Tensor& labels, int64_t classes, DType dtype) {
 }
 
 Tensor nll(const Tensor& log_probabilities, const Tensor& labels, std::string_view reduction) {
-    check_labels("nll", log_probabilities, labels);
+    check_indices("nll", log_probabilities, labels);
     return losses_at("nll", log_probabilities, labels, reduction);
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, std::string_view reduction) {
-    check_labels("cross_entropy", logits, labels);
+    check_indices("cross_entropy", logits, labels);
     return errors_as("cross_entropy", [&] {
         return losses_at("cross_entropy", log_softmax(logits, -1), labels, reduction);
     });

@@ -3,14 +3,11 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 
-using ir::Attributes;
 using ir::Components;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
 
 namespace {
 

@@ -1,20 +1,16 @@
 // bitcast: the bits of elements read as another dtype of the same size.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 
-using ir::Attributes;
 using ir::Components;
-using ir::Node;
-using ir::TensorType;
 using ir::scalar::Expr;
-using Tensors = std::vector<Tensor>;
 
 namespace {
 

@@ -2,10 +2,10 @@
 // operations.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ir/print.h"
 #include "composit/ops/call_rules.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +13,7 @@
 
 namespace composit::ops {
 
-using ir::Attributes;
 using ir::Body;
-using ir::Node;
-using ir::TensorType;
 
 void register_after();
 void register_transfer();

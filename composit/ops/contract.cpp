@@ -5,14 +5,12 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 
 namespace composit::ops {
 
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 using ir::kernel::concatenate;
 
 Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted) {

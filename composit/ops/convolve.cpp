@@ -6,12 +6,10 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 using ir::kernel::concatenate;
 
 namespace {

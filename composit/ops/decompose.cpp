@@ -12,17 +12,12 @@
 #include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 
 namespace composit::ops {
 namespace {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 int64_t least(const Tensor& x) { return std::min(rows(x), columns(x)); }
 

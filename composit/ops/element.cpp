@@ -2,21 +2,15 @@
 // so each is one node, which becomes a slice or a scatter when a plan is made.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/lately.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <utility>
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 namespace {
 

@@ -5,18 +5,15 @@
 #include "composit/ir/check.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 
 namespace composit::ops {
 namespace {
 
-using ir::Attributes;
 using ir::Components;
-using ir::Node;
-using ir::TensorType;
 using ir::kernel::Foreign;
-using Tensors = std::vector<Tensor>;
 using Integers = std::vector<int64_t>;
 
 // ----- calls on real and imaginary parts, where operands or outputs are complex

@@ -3,15 +3,12 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 
-using ir::Attributes;
 using ir::DType;
-using ir::Node;
 using ir::Tensor;
-using Tensors = std::vector<Tensor>;
 
 namespace {
 

@@ -5,17 +5,11 @@
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Lowering;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 namespace {
 

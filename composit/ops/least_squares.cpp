@@ -9,15 +9,10 @@
 #include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 namespace {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 Shape with_last(Shape shape, std::initializer_list<int64_t> last) {
     shape.insert(shape.end(), last);

@@ -2,7 +2,6 @@
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/slopes.h"
 #include "composit/ops/batching.h"
@@ -11,6 +10,7 @@
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 #include <array>
@@ -20,9 +20,6 @@
 
 namespace composit::ops {
 
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 using ir::scalar::Expr;
 using ir::scalar::RowRef;
 using ir::scalar::Specialisation;

@@ -1,20 +1,13 @@
 // pad: a value around and between the elements.
 #include "composit/base/error.h"
-#include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Lowering;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 namespace {
 

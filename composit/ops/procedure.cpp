@@ -7,6 +7,7 @@
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/foreign.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,16 +16,12 @@
 namespace composit::ops {
 namespace {
 
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 using ir::procedure::ArrayVariable;
 using ir::procedure::Callable;
 using ir::procedure::find_callable;
 using ir::procedure::Procedure;
 using ir::scalar::Bits;
 using ir::scalar::Expr;
-using Tensors = std::vector<Tensor>;
 using Integers = std::vector<int64_t>;
 using Role = ArrayVariable::Role;
 

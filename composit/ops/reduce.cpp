@@ -7,15 +7,13 @@
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
+#include "composit/ops/rules.h"
 #include "composit/ops/small_reduce.h"
 
 #include <algorithm>
 
 namespace composit::ops {
 
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 using ir::scalar::Expr;
 
 namespace {

@@ -5,13 +5,10 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 namespace {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
 
 bool is_right_of(const Node& node) { return node.attributes().get<bool>("is_right"); }
 

@@ -11,15 +11,10 @@
 #include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 namespace {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 std::vector<TensorType> like_the_first(const Tensors& x, const Attributes&) {
     return {{x[0].shape(), x[0].dtype()}};

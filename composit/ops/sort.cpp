@@ -4,17 +4,15 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <algorithm>
 
 namespace composit::ops {
 namespace {
 
-using ir::Attributes;
 using ir::DType;
 using ir::Nest;
-using ir::Node;
-using ir::TensorType;
 
 size_t axis_of(const Node& node) {
     return static_cast<size_t>(node.attributes().get<int64_t>("axis"));

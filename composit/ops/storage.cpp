@@ -6,14 +6,9 @@
 #include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/part.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Lowering;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
 
 namespace {
 

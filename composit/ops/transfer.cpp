@@ -1,15 +1,10 @@
 // transfer: the same values on another device.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
 
 namespace {
 

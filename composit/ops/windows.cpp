@@ -4,16 +4,11 @@
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 namespace composit::ops {
 
-using ir::Attributes;
-using ir::Lowering;
-using ir::Node;
-using ir::TensorType;
 using ir::scalar::Expr;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 namespace {
 

@@ -2,20 +2,14 @@
 // thousand, so each is one node, which becomes a selection of two tensors when a plan is made.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
-#include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/lately.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/rules.h"
 
 #include <utility>
 
 namespace composit::ops {
-
-using ir::Attributes;
-using ir::Node;
-using ir::TensorType;
-using Tensors = std::vector<Tensor>;
-using Wanted = std::vector<bool>;
 
 namespace {
 

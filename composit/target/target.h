@@ -37,7 +37,7 @@ struct Target {
     // Multiply-adds: smaller products have loops of their own.
     int64_t least_product = 65536;
     // Products of so many rows, at most, compute a right operand of fewer bytes where they read it
-    // (DecodedContract). 0: no such kernels are made.
+    // (decode_weights). 0: no such kernels are made.
     int64_t most_decoded_rows = 0;
     // A map takes as long as a product of such a depth, if what it reads is not near.
     int64_t depth_of_map = 128;

@@ -11,7 +11,6 @@ namespace composit::transforms {
 using ir::kernel::Access;
 using ir::kernel::Body;
 using ir::kernel::Extents;
-using ir::kernel::Fused;
 using ir::kernel::Kernel;
 using ir::kernel::Loop;
 
@@ -28,13 +27,6 @@ bool find_wide(const ir::kernel::Contract& c, const Target& target) {
 }  // namespace
 
 std::vector<Loop> outer_loops(Body& body) {
-    const auto* c = std::get_if<ir::kernel::Contract>(&body);
-    if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
-        std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body) ||
-        std::holds_alternative<ir::kernel::DecodedContract>(body) ||
-        std::holds_alternative<ir::kernel::Repeat>(body) ||
-        std::holds_alternative<ir::kernel::Call>(body))
-        return {};
     std::vector<Loop> found = ir::kernel::loops(body);
     std::erase_if(found, [](const Loop& loop) { return !loop.is_outer; });
     return found;

@@ -41,7 +41,7 @@ struct Described {
     void writes(std::string_view name, const auto& accesses, const auto&...) {
         put(name, accesses);
     }
-    void values(std::string_view name, const auto& values) { put(name, values); }
+    void values(std::string_view name, const auto& values, const auto&...) { put(name, values); }
     void says(std::string_view name, bool value) { put(name, nb::bool_(value)); }
     void says(std::string_view name, kernel::Combiner combiner) {
         put(name, std::string(kernel::name(combiner)));

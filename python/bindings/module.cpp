@@ -123,7 +123,6 @@ NB_MODULE(_core, module) {
     bind_numpy_selecting(numpy);
     bind_numpy_sorting(numpy);
     bind_numpy_comparisons(numpy);
-    bind_numpy_nan_reductions(numpy);
     bind_numpy_differences(numpy);
     bind_numpy_statistics(numpy);
     bind_numpy_sets(numpy);

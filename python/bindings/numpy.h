@@ -21,7 +21,6 @@ void bind_numpy_index_arrays(nanobind::module_& module);
 void bind_numpy_selecting(nanobind::module_& module);
 void bind_numpy_sorting(nanobind::module_& module);
 void bind_numpy_comparisons(nanobind::module_& module);
-void bind_numpy_nan_reductions(nanobind::module_& module);
 void bind_numpy_differences(nanobind::module_& module);
 void bind_numpy_statistics(nanobind::module_& module);
 void bind_numpy_sets(nanobind::module_& module);

@@ -1,7 +1,8 @@
-// composit/numpy/reductions.h.
+// composit/numpy/reductions.h and nan_reductions.h.
 #include "arrays.h"
 #include "casters.h"
 #include "composit/base/errors_as.h"
+#include "composit/numpy/nan_reductions.h"
 #include "composit/numpy/reductions.h"
 #include "content.h"
 #include "flags.h"
@@ -17,7 +18,6 @@ using numpy::Axis;
 using MaybeDType = std::optional<ir::DType>;
 using MaybeAxis = std::optional<int64_t>;
 
-// `initial`, `where` and `weights` are None where they are not given.
 namespace {
 
 // The dtype in which sums and products are formed: with an `out` that which both have in common, as
@@ -56,6 +56,7 @@ void warn_of_few(const char* message, nb::handle a, nb::handle axis, nb::handle 
 
 }  // namespace
 
+// `initial`, `where`, `mean` and `weights` are None where they are not given.
 void bind_numpy_reductions(nb::module_& module) {
     module.def("running_dtype", running_dtype, nb::arg("x"), nb::arg("dtype").none(),
                nb::arg("out").none());
@@ -74,6 +75,8 @@ void bind_numpy_reductions(nb::module_& module) {
     };
     totals("sum", numpy::sum);
     totals("prod", numpy::prod);
+    totals("nansum", numpy::nansum);
+    totals("nanprod", numpy::nanprod);
     const auto extrema = [&](const char* name, auto function) {
         module.def(
             name,
@@ -85,17 +88,25 @@ void bind_numpy_reductions(nb::module_& module) {
     };
     extrema("max", numpy::max);
     extrema("min", numpy::min);
+    extrema("nanmax", numpy::nanmax);
+    extrema("nanmin", numpy::nanmin);
     module.def(
         "ptp",
         [](const Tensor& x, const Axis& axis, IntegerFlag keepdims) {
             return numpy::ptp(x, axis, keepdims);
         },
         located);
-    module.def(
-        "mean",
-        [](const Tensor& x, const Axis& axis, MaybeDType dtype, IntegerFlag keepdims,
-           const MaybeOperand& where) { return numpy::mean(x, axis, dtype, keepdims, where); },
-        located);
+    const auto means = [&](const char* name, auto function) {
+        module.def(
+            name,
+            [function](const Tensor& x, const Axis& axis, MaybeDType dtype, IntegerFlag keepdims,
+                       const MaybeOperand& where) {
+                return function(x, axis, dtype, keepdims, where);
+            },
+            located);
+    };
+    means("mean", numpy::mean);
+    means("nanmean", numpy::nanmean);
     const auto spreads = [&](const char* name, auto function) {
         module.def(
             name,
@@ -107,6 +118,8 @@ void bind_numpy_reductions(nb::module_& module) {
     };
     spreads("var", numpy::var);
     spreads("std", numpy::std);
+    spreads("nanvar", numpy::nanvar);
+    spreads("nanstd", numpy::nanstd);
     module.def(
         "average",
         [](const Tensor& x, const Axis& axis, const MaybeOperand& weights, IntegerFlag keepdims) {
@@ -115,16 +128,18 @@ void bind_numpy_reductions(nb::module_& module) {
             return std::pair(made.average, made.weights);
         },
         located);
-    const auto positions = [&](const char* name, auto function) {
+    const auto positions = [&](const char* name, auto function, auto flag) {
         module.def(
             name,
-            [function](const Tensor& x, MaybeAxis axis, TruthFlag keepdims) {
+            [function](const Tensor& x, MaybeAxis axis, decltype(flag) keepdims) {
                 return function(x, axis, keepdims);
             },
             located);
     };
-    positions("argmax", numpy::argmax);
-    positions("argmin", numpy::argmin);
+    positions("argmax", numpy::argmax, TruthFlag());
+    positions("argmin", numpy::argmin, TruthFlag());
+    positions("nanargmax", numpy::nanargmax, IntegerFlag());
+    positions("nanargmin", numpy::nanargmin, IntegerFlag());
     const auto tests = [&](const char* name, auto function) {
         module.def(
             name,
@@ -142,6 +157,8 @@ void bind_numpy_reductions(nb::module_& module) {
         located);
     module.def("cumsum", &numpy::cumsum, located);
     module.def("cumprod", &numpy::cumprod, located);
+    module.def("nancumsum", &numpy::nancumsum, located);
+    module.def("nancumprod", &numpy::nancumprod, located);
 }
 
 }  // namespace composit::python

@@ -9,6 +9,7 @@
 namespace composit::c_family {
 
 using ir::kernel::Access;
+using ir::kernel::Combiner;
 
 const Access* ChunkedValue::plain_input() const {
     if (value.op() != ir::scalar::Op::argument) return nullptr;
@@ -16,19 +17,21 @@ const Access* ChunkedValue::plain_input() const {
     return input.buffer == Access::position ? nullptr : &input;
 }
 
-bool ChunkedValue::runs_along_columns() const {
-    constexpr int64_t far = 16;  // elements: a cache line, and as bad as any further
-    if (kept.empty() || ordered.empty() || kept.back() < 8) return false;
-    int64_t along_kept = 0, along_ordered = 0;
-    for (const Access& input : inputs) {
-        if (input.buffer == Access::position) continue;
-        along_kept += std::min(far, std::abs(input.strides[kept.size() - 1]));
-        along_ordered += std::min(far, std::abs(input.strides.back()));
-    }
-    return along_kept < along_ordered;
-}
-
 int64_t ChunkedValue::column_strip() const { return 512 / ir::size_of(dtype()); }
+
+std::string operation_of(Combiner combiner) {
+    switch (combiner) {
+        case Combiner::sum: return "Sum";
+        case Combiner::product: return "Product";
+        case Combiner::maximum: return "Maximum";
+        case Combiner::minimum: return "Minimum";
+        case Combiner::any: return "Any";
+        case Combiner::all: return "All";
+        case Combiner::argmax: return "First::Larger";
+        case Combiner::argmin: return "First::Smaller";
+    }
+    return "";
+}
 
 std::string chunk_header(const std::string& index, int64_t count) {
     constexpr int64_t long_count = 1 << 21;  // prelude/pieces.h

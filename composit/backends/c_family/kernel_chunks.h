@@ -3,6 +3,7 @@
 #pragma once
 
 #include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/reduce_loops.h"
 
 #include <string>
 #include <vector>
@@ -15,22 +16,20 @@ inline constexpr int64_t chunk_length = 1024;
 // "for (int64_t r = 0; r < 5000; r += 1024)"; a loop that takes long asks whether it is to go on.
 std::string chunk_header(const std::string& index, int64_t count);
 
-// A value over two groups of loops: those around (kept, any order), and those that run in order.
-struct ChunkedValue {
+// A value over the loops of a reduction or a scan.
+struct ChunkedValue : ReduceLoops {
     ir::scalar::Expr value;
-    ir::kernel::Extents kept, ordered;       // merged
-    std::vector<ir::kernel::Access> inputs;  // strides over kept, then ordered
-    ir::kernel::Access output;               // strides over kept, or over kept and ordered
-    std::string type;                        // in which elements are combined
+    std::string type;  // in which elements are combined
     ir::DType dtype() const { return value.dtype(); }
 
     // The only input when the value is that input as it is in memory, else null.
     const ir::kernel::Access* plain_input() const;
-    // Whether neighbours along the last kept loop lie closer in memory than those in order.
-    bool runs_along_columns() const;
     int64_t ordered_count() const { return ir::element_count(ordered); }
     int64_t column_strip() const;  // prelude/reduce_columns.h
 };
+
+// The prelude's name of the operation: "Sum", or of the order that positions are found by.
+std::string operation_of(ir::kernel::Combiner combiner);
 
 // Prints the loops that put elements, in order, into `chunk[…]`.
 // `kept` are texts of the kept loops' indices, `ordered` those of the ordered ones.

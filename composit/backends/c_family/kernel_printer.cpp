@@ -103,6 +103,11 @@ std::optional<std::string> unprintable(const Kernel& kernel) {
     return std::nullopt;
 }
 
+Printers& printers() {
+    static Printers table;
+    return table;
+}
+
 PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& file_names) {
     if (auto reason = unprintable(kernel))
         fail<NotSupported>("compile: the kernel ", kernel.name, " cannot be compiled: ", *reason);
@@ -122,12 +127,8 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
         print_fused(writer, *fused, program, members);
     } else if (contract != nullptr) {
         print_contract(writer, *contract, members.empty() ? nullptr : members.data());
-    } else {
-        std::visit(
-            [&](const auto& body) {
-                if constexpr (requires { print_body(writer, body); }) print_body(writer, body);
-            },
-            kernel.body);
+    } else if (printers().has(kernel.body)) {
+        printers()(writer, kernel.body);
     }
     PrintedKernel printed = std::move(writer.printed);
     printed.function = function;

@@ -437,6 +437,8 @@ std::string product_template(const Contract& c) {
 }
 
 // Whoever makes the executable packs constants, by runtime/packing.h.
+namespace {
+
 void print_body(KernelText& writer, const ir::kernel::Pack& pack) {
     if (pack.is_of_constant) return;
     constexpr int64_t together = 96;  // as the prelude's packed_together
@@ -466,6 +468,10 @@ void print_body(KernelText& writer, const ir::kernel::Pack& pack) {
     writer.code.add(text(function, "(", name, ", begin * ", together, ", last < ", count,
                          " ? last : ", count, ");"));
 }
+
+const bool prints_pack = printers().add<ir::kernel::Pack, print_body>();
+
+}  // namespace
 
 ContractGroups::ContractGroups(const Contract& c) {
     size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();

@@ -1,8 +1,10 @@
 // Prints a DecodedContract: for each tile of columns, a function that computes one row of the right
 // operand, for the prelude's product.
 #include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/ir/scalar/row.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -254,10 +256,12 @@ class DecodedPrinter {
     std::string tile_;
 };
 
-}  // namespace
-
 void print_body(KernelText& writer, const DecodedContract& contract) {
     DecodedPrinter(writer, contract).print();
 }
+
+const bool prints_decoded_contract = printers().add<DecodedContract, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

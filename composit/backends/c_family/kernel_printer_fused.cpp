@@ -14,7 +14,7 @@ using ir::kernel::Member;
 using ir::kernel::Program;
 
 // The access of a member to a buffer, as a place that moves with the parts.
-Access start_of(const Member& member, int buffer) {
+Access start_in_part(const Member& member, int buffer) {
     ir::kernel::Body body = member.kernel.body;
     const auto moved = ir::kernel::accesses(body);
     size_t a = 0;
@@ -96,7 +96,7 @@ void print_fused(KernelText& writer, const Fused& fused, const Program& program,
             const auto local = local_names.find(buffer);
             arguments.push_back(local != local_names.end()
                                     ? local->second
-                                    : writer.place(start_of(fused.members[m], buffer), indices,
+                                    : writer.place(start_in_part(fused.members[m], buffer), indices,
                                                    type_name(parameter.dtype),
                                                    parameter.is_written));
         }

@@ -73,8 +73,6 @@ int64_t take_run(LoopNest& outer) {
     return run;
 }
 
-}  // namespace
-
 void print_body(KernelText& writer, const Gather& gather) {
     const int64_t outer = ir::element_count(gather.outer);
     const int64_t inner = ir::element_count(gather.inner);
@@ -176,5 +174,11 @@ void print_body(KernelText& writer, const Fold& fold) {
     writer.code.add(text("fold(", task, ", ", has_range ? "begin" : "0", ", ",
                          has_range ? "end" : text(tasks), ");"));
 }
+
+const bool prints_gather = printers().add<Gather, print_body>();
+const bool prints_scatter = printers().add<Scatter, print_body>();
+const bool prints_fold = printers().add<Fold, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

@@ -28,8 +28,6 @@ void print_in_strips(std::vector<std::string>& headers, size_t outer, const std:
                         " += ", width, ")"));
 }
 
-}  // namespace
-
 void print_body(KernelText& writer, const ir::kernel::Map& map) {
     if (ir::element_count(map.extents) == 0) return;
     LoopNest nest{map.extents, map.inputs};
@@ -68,5 +66,9 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
         headers.back() = "COMPOSIT_ANY_ORDER " + headers.back();
     writer.code.nest(headers, body);
 }
+
+const bool prints_map = printers().add<ir::kernel::Map, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

@@ -11,54 +11,15 @@ using ir::kernel::Combiner;
 using ir::kernel::Extents;
 using ir::kernel::Reduce;
 
-// The prelude's name of the operation: "Sum", or of the order that positions are found by.
-std::string operation(Combiner combiner) {
-    switch (combiner) {
-        case Combiner::sum: return "Sum";
-        case Combiner::product: return "Product";
-        case Combiner::maximum: return "Maximum";
-        case Combiner::minimum: return "Minimum";
-        case Combiner::any: return "Any";
-        case Combiner::all: return "All";
-        case Combiner::argmax: return "First::Larger";
-        case Combiner::argmin: return "First::Smaller";
-    }
-    return "";
-}
-
-// The loops of a reduction, merged within each group.
-ChunkedValue merged(const Reduce& reduce) {
-    const size_t kept = reduce.kept.size();
-    LoopNest around{reduce.kept, {}}, inside{reduce.reduced, {}};
-    around.accesses.push_back(reduce.output);
-    for (const Access& input : reduce.inputs) {
-        auto middle = input.strides.begin() + static_cast<std::ptrdiff_t>(kept);
-        Access outer = input, inner = input;
-        outer.strides.assign(input.strides.begin(), middle);
-        inner.strides.assign(middle, input.strides.end());
-        around.accesses.push_back(outer);
-        inside.accesses.push_back(inner);
-    }
-    around = sort_and_merge_loops(std::move(around), 0);
-    inside = merge_loops(std::move(inside));
-    ChunkedValue value{reduce.value,       around.extents,
-                       inside.extents,     {},
-                       around.accesses[0], combining_type(reduce.combiner, reduce.value.dtype())};
-    for (size_t k = 0; k < reduce.inputs.size(); ++k) {
-        Access input = around.accesses[k + 1];
-        const std::vector<int64_t>& inner = inside.accesses[k].strides;
-        input.strides.insert(input.strides.end(), inner.begin(), inner.end());
-        value.inputs.push_back(input);
-    }
-    return value;
-}
-
 class ReducePrinter {
   public:
     ReducePrinter(KernelText& writer, const Reduce& reduce)
-        : writer_(writer), combiner_(reduce.combiner), value_(merged(reduce)) {
+        : writer_(writer),
+          combiner_(reduce.combiner),
+          value_{ReduceLoops(reduce), reduce.value,
+                 combining_type(reduce.combiner, reduce.value.dtype())} {
         by_position_ = finds_position(combiner_);
-        arguments_ = text("<", operation(combiner_), ", ", value_.type, ">");
+        arguments_ = text("<", operation_of(combiner_), ", ", value_.type, ">");
         work_ = static_cast<double>(ir::element_count(reduce.kept)) *
                 static_cast<double>(ir::element_count(reduce.reduced));
     }
@@ -102,13 +63,14 @@ class ReducePrinter {
     }
 
     void print_empty_row(const std::string& result) {
-        writer_.code.add(text(result, " = ", operation(combiner_), "::empty<", value_.type, ">;"));
+        writer_.code.add(
+            text(result, " = ", operation_of(combiner_), "::empty<", value_.type, ">;"));
     }
 
     // One reduction of `count` elements at `from`.
     void print_whole(const std::string& from, int64_t count, const std::string& result) {
         if (!by_position_) {
-            writer_.code.add(text(result, " = reduce_row", "<", operation(combiner_), ">(", from,
+            writer_.code.add(text(result, " = reduce_row", "<", operation_of(combiner_), ">(", from,
                                   ", ", count, ");"));
             return;
         }
@@ -326,11 +288,13 @@ class ReducePrinter {
     std::vector<std::string> kept_, ordered_;
 };
 
-}  // namespace
-
 void print_body(KernelText& writer, const Reduce& reduce) {
     if (ir::element_count(reduce.kept) == 0) return;
     ReducePrinter(writer, reduce).print();
 }
+
+const bool prints_reduce = printers().add<Reduce, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

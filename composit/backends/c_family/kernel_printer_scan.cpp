@@ -12,40 +12,18 @@ using ir::kernel::Combiner;
 using ir::kernel::Extents;
 using ir::kernel::Scan;
 
-std::string operation(Combiner combiner) {
-    switch (combiner) {
-        case Combiner::sum: return "Sum";
-        case Combiner::product: return "Product";
-        case Combiner::maximum: return "Maximum";
-        case Combiner::minimum: return "Minimum";
-        default: break;
-    }
-    fail<NotSupported>("compile: scan: there is no running ", name(combiner));
-}
-
-// The loops around the scanned one, merged; the scanned one stays as it is.
-ChunkedValue merged(const Scan& scan) {
-    LoopNest around{{scan.extents.begin(), scan.extents.end() - 1}, {scan.output}};
-    around.accesses.insert(around.accesses.end(), scan.inputs.begin(), scan.inputs.end());
-    std::vector<int64_t> steps;
-    for (Access& access : around.accesses) {
-        steps.push_back(access.strides.back());
-        access.strides.pop_back();
-    }
-    around = sort_and_merge_loops(std::move(around), 0);
-    for (size_t k = 0; k < steps.size(); ++k) around.accesses[k].strides.push_back(steps[k]);
-    return {scan.value,
-            around.extents,
-            {scan.extents.back()},
-            {around.accesses.begin() + 1, around.accesses.end()},
-            around.accesses[0],
-            combining_type(scan.combiner, scan.value.dtype())};
+std::string running(Combiner combiner) {
+    user_check<NotSupported>(combiner <= Combiner::minimum, "compile: scan: there is no running ",
+                             name(combiner));
+    return operation_of(combiner);
 }
 
 class ScanPrinter {
   public:
     ScanPrinter(KernelText& writer, const Scan& scan)
-        : writer_(writer), operation_(operation(scan.combiner)), value_(merged(scan)) {
+        : writer_(writer),
+          operation_(running(scan.combiner)),
+          value_{ReduceLoops(scan), scan.value, combining_type(scan.combiner, scan.value.dtype())} {
         work_ = 2 * static_cast<double>(ir::element_count(scan.extents));
     }
 
@@ -155,12 +133,14 @@ class ScanPrinter {
     std::string index_, c_;
 };
 
-}  // namespace
-
 void print_body(KernelText& writer, const Scan& scan) {
     if (ir::element_count(scan.extents) == 0) return;
     internal_check(!scan.extents.empty(), "a scan needs a loop to run along");
     ScanPrinter(writer, scan).print();
 }
+
+const bool prints_scan = printers().add<Scan, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

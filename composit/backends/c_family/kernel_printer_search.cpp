@@ -8,6 +8,8 @@
 
 namespace composit::c_family {
 
+namespace {
+
 using ir::kernel::Access;
 
 void print_body(KernelText& writer, const ir::kernel::Search& search) {
@@ -39,5 +41,9 @@ void print_body(KernelText& writer, const ir::kernel::Search& search) {
     writer.code.add(text("search_rows(", task, ", ", has_range ? "begin" : "0", ", ",
                          has_range ? "end" : text(count), ");"));
 }
+
+const bool prints_search = printers().add<ir::kernel::Search, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

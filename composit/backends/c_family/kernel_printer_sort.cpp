@@ -18,8 +18,6 @@ Access outer_of(Access access) {
     return access;
 }
 
-}  // namespace
-
 void print_body(KernelText& writer, const ir::kernel::Sort& sort) {
     internal_check(!sort.extents.empty(), "a sort needs a loop to run along");
     if (ir::element_count(sort.extents) == 0) return;
@@ -52,5 +50,9 @@ void print_body(KernelText& writer, const ir::kernel::Sort& sort) {
                          task, ", ", has_range ? "begin" : "0", ", ",
                          has_range ? "end" : text(rows), ");"));
 }
+
+const bool prints_sort = printers().add<ir::kernel::Sort, print_body>();
+
+}  // namespace
 
 }  // namespace composit::c_family

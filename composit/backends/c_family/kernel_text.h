@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/kernel_printer.h"
 #include "composit/backends/c_family/scalar_spelling.h"
+#include "composit/ir/kernel/by_kind.h"
 
 #include <optional>
 #include <string>
@@ -141,21 +142,13 @@ PrintedKernel print_finish(const ir::kernel::Contract& contract, const std::stri
 std::string declare_finish(KernelText& text, const PrintedKernel& finish,
                            const ir::kernel::Contract& contract);
 
-// One function for each kind, in kernel_printer_<kind>.cpp.
-void print_body(KernelText& text, const ir::kernel::Map& map);
-void print_body(KernelText& text, const ir::kernel::Reduce& reduce);
-void print_body(KernelText& text, const ir::kernel::Scan& scan);
-// `finish`: the function of print_finish, whose text comes before; null: there is none.
+// What prints the body of each kind, in kernel_printer_<kind>.cpp. A contraction and a Fused
+// consist of functions of their own, whose texts come before: that of print_finish, or none; those
+// of the members.
+using Printers = ir::kernel::ByKind<void, KernelText&>;
+Printers& printers();
 void print_contract(KernelText& text, const ir::kernel::Contract& contract,
                     const PrintedKernel* finish);
-void print_body(KernelText& text, const ir::kernel::Gather& gather);
-void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
-void print_body(KernelText& text, const ir::kernel::Fold& fold);
-void print_body(KernelText& text, const ir::kernel::Sort& sort);
-void print_body(KernelText& text, const ir::kernel::Search& search);
-void print_body(KernelText& text, const ir::kernel::Pack& pack);
-void print_body(KernelText& text, const ir::kernel::DecodedContract& contract);
-// `members`: the functions of its members, whose texts come before.
 void print_fused(KernelText& text, const ir::kernel::Fused& fused,
                  const ir::kernel::Program& program, const std::vector<PrintedKernel>& members);
 

@@ -1,9 +1,11 @@
 #include "composit/backends/cpp/work.h"
 
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/ir/kernel/fields.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace composit::cpp {
 namespace {
@@ -19,10 +21,6 @@ constexpr double per_element = 0.5;      // that is found by an index, or lies a
 constexpr double per_comparison = 2;     // whose outcome nothing foretells
 
 double arithmetic(const Kernel& kernel);
-
-double size(const Extents& extents) { return static_cast<double>(ir::element_count(extents)); }
-
-double halvings(double length) { return std::log2(length + 2); }
 
 // Of an element, each operation with the bytes of its result; functions are as long as the
 // polynomials that they consist of.
@@ -42,63 +40,49 @@ double time_of(const std::vector<scalar::Expr>& values) {
     return per_operation * bytes_computed(values);
 }
 
-double time_of_combining(const scalar::Expr& value) {
-    return time_of({value}) + per_operation * ir::size_of(value.dtype());
-}
-
 bool jumps(const Access& access) {
     return access.buffer != Access::position && !access.strides.empty() &&
            std::abs(access.strides.back()) > 1;
 }
 
+// Of scalar bodies; and the dtype that a kernel computes in.
+struct Values : NoFields {
+    double nanoseconds = 0;
+    std::optional<ir::DType> dtype;
+
+    void values(std::string_view, const auto& values, const auto&... loops) {
+        nanoseconds += count_of(concatenate({loops...})) * time_of(several(values));
+        for (const scalar::Expr& value : several(values)) dtype = dtype.value_or(value.dtype());
+    }
+    void writes(std::string_view, const auto& accesses, const auto&...) {
+        for (const Access& access : several(accesses)) dtype = dtype.value_or(access.dtype);
+    }
+    void updates(std::string_view, const Access& access, const auto&...) { dtype = access.dtype; }
+};
+
 struct Arithmetic {
     double operator()(const Map& map) const {
-        if (size(map.extents) < 64) return 0;
+        if (count_of(map.extents) < 64) return 0;
         const bool does_jump = std::any_of(map.inputs.begin(), map.inputs.end(), jumps) ||
                                std::any_of(map.outputs.begin(), map.outputs.end(), jumps);
-        return size(map.extents) * (time_of(map.values) + (does_jump ? per_element : 0));
-    }
-    double operator()(const Reduce& reduce) const {
-        return size(reduce.kept) * size(reduce.reduced) * time_of_combining(reduce.value);
-    }
-    // One after the other.
-    double operator()(const Scan& scan) const {
-        return size(scan.extents) * (time_of_combining(scan.value) + per_element);
-    }
-    double operator()(const Contract& c) const {
-        return size(c.batch) * size(c.rows) * size(c.columns) *
-               (2 * size(c.depth) * per_product * ir::size_of(c.output.dtype) +
-                time_of(c.finish.values));
-    }
-    double operator()(const DecodedContract& c) const {
-        return size(c.columns) * size(c.depth) *
-               (2 * size(c.rows) * per_product * ir::size_of(c.output.dtype) + time_of({c.value}));
-    }
-    double operator()(const Gather& gather) const { return per_element * size(gather.outer); }
-    double operator()(const Scatter& scatter) const {
-        return size(scatter.outer) * (per_element + size(scatter.inner) * per_operation);
-    }
-    double operator()(const Fold& fold) const {
-        return size(fold.outer) * size(fold.counts) * size(fold.window) * per_element;
-    }
-    double operator()(const Sort& sort) const {
-        const auto row = sort.extents.empty() ? 1 : static_cast<double>(sort.extents.back());
-        return size(sort.extents) * halvings(row) * per_comparison;
-    }
-    double operator()(const Search& search) const {
-        return size(search.extents) * halvings(size(search.row)) * per_comparison;
-    }
-    double operator()(const Pack& pack) const {
-        return size(pack.across) * size(pack.depth) * per_element;
+        return count_of(map.extents) * (time_of(map.values) + (does_jump ? per_element : 0));
     }
     double operator()(const Fused& fused) const {
         double all = 0;
         for (const Member& member : fused.members) all += arithmetic(member.kernel);
-        return all * size(fused.pieces);
+        return all * count_of(fused.pieces);
     }
     double operator()(const Repeat&) const { return 0; }   // its kernels are cut, not it
     double operator()(const Foreign&) const { return 0; }  // cut by its own library, if at all
-    double operator()(const Call&) const { return 0; }     // cut by runtime/procedure_call.h
+    // Of a Call nothing: it is cut by runtime/procedure_call.h.
+    double operator()(const auto& body) const {
+        Values values;
+        describe(body, values);
+        const Work more = work(body);
+        return values.nanoseconds + per_element * more.placed + per_comparison * more.compared +
+               (per_operation * more.combined + per_product * more.products) *
+                   ir::size_of(*values.dtype);
+    }
 };
 
 double arithmetic(const Kernel& kernel) { return std::visit(Arithmetic(), kernel.body); }

@@ -53,14 +53,17 @@ class CallStep : public Step {
     runtime::ProcedureCall call_;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Foreign& foreign, const Program&, const KernelSet&) {
+StepRef step_of(const Program&, const KernelSet&, const ir::kernel::Foreign& foreign) {
     return std::make_unique<ForeignStep>(foreign);
 }
 
-StepRef make_step(const ir::kernel::Call& call, const Program&, const KernelSet&) {
+StepRef step_of(const Program&, const KernelSet&, const ir::kernel::Call& call) {
     return std::make_unique<CallStep>(call);
 }
+
+const bool runs_foreign = steps().add<ir::kernel::Foreign, step_of>();
+const bool runs_call = steps().add<ir::kernel::Call, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -152,7 +152,7 @@ class FinishedStep : public Step {
 
   private:
     StepRef sums_;
-    const ir::kernel::Map map_;  // what the step refers to
+    const ir::kernel::Body map_;  // what the step refers to
     StepRef finish_;
 };
 
@@ -185,10 +185,8 @@ class PackStep : public Step {
     const ContractKernel& kernel_;
 };
 
-}  // namespace
-
 // The executable packs constants, by runtime/packing.h; there is nothing to do later.
-StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Pack& pack) {
     const ContractKernel* kernel = set.contract(pack.from.dtype);
     user_check<NotSupported>(kernel != nullptr && kernel->panel_width != nullptr,
                              "interpreter: operands of ", pack.from.dtype, " cannot be packed");
@@ -196,11 +194,16 @@ StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet&
     return std::make_unique<PackStep>(pack, *kernel);
 }
 
-StepRef make_step(const ir::kernel::Contract& contract, const Program& program,
-                  const KernelSet& set) {
+StepRef step_of(const Program& program, const KernelSet& set,
+                const ir::kernel::Contract& contract) {
     auto sums = std::make_unique<ContractStep>(contract, set);
     if (contract.finish.values.empty()) return sums;
     return std::make_unique<FinishedStep>(std::move(sums), contract, program, set);
 }
+
+const bool runs_pack = steps().add<ir::kernel::Pack, step_of>();
+const bool runs_contract = steps().add<ir::kernel::Contract, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

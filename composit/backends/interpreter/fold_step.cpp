@@ -61,10 +61,12 @@ class FoldStep : public Step {
     int64_t run_ = 1;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Fold& fold, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Fold& fold) {
     return std::make_unique<FoldStep>(fold, set);
 }
+
+const bool runs_fold = steps().add<ir::kernel::Fold, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -72,8 +72,7 @@ class FusedStep : public Step {
             access.buffer = static_cast<int>(slots.buffers.size());
             slots.buffers.emplace_back();
         }
-        made.step =
-            std::visit([&](const auto& body) { return make_step(body, slots, set); }, made.body);
+        made.step = make_step(made.body, slots, set);
         return made;
     }
 
@@ -92,10 +91,12 @@ class FusedStep : public Step {
     std::vector<MemberStep> members_;
 };
 
-}  // namespace
-
-StepRef make_step(const Fused& fused, const Program& program, const KernelSet& set) {
+StepRef step_of(const Program& program, const KernelSet& set, const Fused& fused) {
     return std::make_unique<FusedStep>(fused, program, set);
 }
+
+const bool runs_fused = steps().add<Fused, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -117,14 +117,17 @@ class ScatterStep : public IndexedStep<ir::kernel::Scatter> {
     MoveKernel move_;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Gather& gather, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Gather& gather) {
     return std::make_unique<GatherStep>(gather, set);
 }
 
-StepRef make_step(const ir::kernel::Scatter& scatter, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Scatter& scatter) {
     return std::make_unique<ScatterStep>(scatter, set);
 }
+
+const bool runs_gather = steps().add<ir::kernel::Gather, step_of>();
+const bool runs_scatter = steps().add<ir::kernel::Scatter, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

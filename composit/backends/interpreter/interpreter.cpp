@@ -18,10 +18,6 @@ using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 
-StepRef step_of(const Kernel& kernel, const Program& program, const KernelSet& set) {
-    return std::visit([&](const auto& body) { return make_step(body, program, set); }, kernel.body);
-}
-
 class InterpreterExecutable : public runtime::Executable {
   public:
     InterpreterExecutable(const Program& program, const KernelSet& set,
@@ -29,7 +25,7 @@ class InterpreterExecutable : public runtime::Executable {
         : program_(program) {
         for (size_t k = 0; k < program_.kernels.size(); ++k) {
             runtime::check_interrupt();
-            StepRef step = step_of(program_.kernels[k], program_, set);
+            StepRef step = make_step(program_.kernels[k].body, program_, set);
             if (!step) continue;
             steps_.push_back(std::move(step));
             kernel_of_step_.push_back(k);
@@ -107,12 +103,24 @@ const bool is_registered = [] {
 
 }  // namespace
 
+Steps& steps() {
+    static Steps table;
+    return table;
+}
+
+StepRef make_step(const ir::kernel::Body& body, const Program& program, const KernelSet& set) {
+    user_check<NotSupported>(
+        steps().has(body), "interpreter: ", ir::kernel::kind_name(body),
+        " kernels are not run. Leave the pass that makes them out of the pipeline.");
+    return steps()(program, set, body);
+}
+
 InterpreterBackend::InterpreterBackend() : set_(nullptr) {}
 
 std::optional<std::string> InterpreterBackend::refuses(const Kernel& kernel,
                                                        const Program& program) const {
     try {
-        step_of(kernel, program, set_ ? *set_ : kernel_set());
+        make_step(kernel.body, program, set_ ? *set_ : kernel_set());
     } catch (const NotSupported& reason) {
         return reason.what();
     }

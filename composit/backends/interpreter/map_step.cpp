@@ -225,10 +225,12 @@ class MapStep : public Step {
     bool copies_ = false;  // the value is the only input, which shares no memory with the output
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Map& map, const Program& program, const KernelSet& set) {
+StepRef step_of(const Program& program, const KernelSet& set, const ir::kernel::Map& map) {
     return std::make_unique<MapStep>(map, program, set);
 }
+
+const bool runs_map = steps().add<ir::kernel::Map, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

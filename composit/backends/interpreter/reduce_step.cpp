@@ -296,10 +296,12 @@ class ReduceStep : public Step {
     int64_t tile_rows_ = 1, strip_ = 1;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Reduce& reduce, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Reduce& reduce) {
     return std::make_unique<ReduceStep>(reduce, set);
 }
+
+const bool runs_reduce = steps().add<ir::kernel::Reduce, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

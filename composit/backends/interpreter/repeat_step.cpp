@@ -16,8 +16,7 @@ class RepeatStep : public Step {
     RepeatStep(const Repeat& repeat, const Program& program, const KernelSet& set)
         : begin_(repeat.begin), end_(repeat.end), counter_(repeat.counter.buffer) {
         for (const auto& kernel : repeat.kernels)
-            steps_.push_back(std::visit(
-                [&](const auto& body) { return make_step(body, program, set); }, kernel.body));
+            steps_.push_back(make_step(kernel.body, program, set));
     }
 
     void run(const Memory& memory, const runtime::Run& run) const override {
@@ -35,10 +34,12 @@ class RepeatStep : public Step {
     std::vector<StepRef> steps_;
 };
 
-}  // namespace
-
-StepRef make_step(const Repeat& repeat, const Program& program, const KernelSet& set) {
+StepRef step_of(const Program& program, const KernelSet& set, const Repeat& repeat) {
     return std::make_unique<RepeatStep>(repeat, program, set);
 }
+
+const bool runs_repeat = steps().add<Repeat, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -131,11 +131,13 @@ class ScanStep : public Step {
     TileLoops loops_;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Scan& scan, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Scan& scan) {
     internal_check(!scan.extents.empty(), "a scan has no loop");
     return std::make_unique<ScanStep>(scan, set);
 }
+
+const bool runs_scan = steps().add<ir::kernel::Scan, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -42,10 +42,12 @@ class SearchStep : public Step {
     SearchKernel kernel_;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Search& search, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Search& search) {
     return std::make_unique<SearchStep>(search, set);
 }
+
+const bool runs_search = steps().add<ir::kernel::Search, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

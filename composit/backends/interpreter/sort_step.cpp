@@ -47,11 +47,13 @@ class SortStep : public Step {
     SortKernel kernel_;
 };
 
-}  // namespace
-
-StepRef make_step(const ir::kernel::Sort& sort, const Program&, const KernelSet& set) {
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Sort& sort) {
     internal_check(!sort.extents.empty(), "a sort has no loop");
     return std::make_unique<SortStep>(sort, set);
 }
+
+const bool runs_sort = steps().add<ir::kernel::Sort, step_of>();
+
+}  // namespace
 
 }  // namespace composit::interpreter

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "composit/backends/interpreter/chunk.h"
-#include "composit/base/error.h"
+#include "composit/ir/kernel/by_kind.h"
 #include "composit/runtime/backend.h"
 
 #include <algorithm>
@@ -41,29 +41,12 @@ class Step {
 using StepRef = std::unique_ptr<const Step>;
 using ir::kernel::Program;
 
-// Each throws NotSupported when the set lacks a kernel. The kernel must live as long as the step;
-// `set` lives forever.
-StepRef make_step(const ir::kernel::Map& map, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Reduce& reduce, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Scan& scan, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Contract& contract, const Program& program,
-                  const KernelSet& set);
-StepRef make_step(const ir::kernel::Gather& gather, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Scatter& scatter, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Fold& fold, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Sort& sort, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Search& search, const Program& program, const KernelSet& set);
-// Null: nothing to do.
-StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Foreign& foreign, const Program& program, const KernelSet& set);
-StepRef make_step(const ir::kernel::Call& call, const Program& program, const KernelSet& set);
-// Of any other kind, of which other kernels say the same.
-template <class Kind>
-StepRef make_step(const Kind& body, const Program&, const KernelSet&) {
-    fail<NotSupported>("interpreter: ", ir::kernel::kind_name({"", "", {}, body}),
-                       " kernels are not run. Leave the pass that makes them out of the pipeline.");
-}
+// What makes the step of each kind. Each throws NotSupported when the set lacks a kernel, and
+// returns null where there is nothing to do. The kernel must live as long as the step; `set` lives
+// forever.
+using Steps = ir::kernel::ByKind<StepRef, const Program&, const KernelSet&>;
+Steps& steps();
+// NotSupported also for kinds that are not run, of which other kernels say the same.
+StepRef make_step(const ir::kernel::Body& body, const Program& program, const KernelSet& set);
 
 }  // namespace composit::interpreter

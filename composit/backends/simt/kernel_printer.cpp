@@ -8,8 +8,6 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
-#include <type_traits>
-
 namespace composit::simt {
 namespace {
 
@@ -27,12 +25,12 @@ std::string types_of_parameters(const PrintedKernel& printed, const Program& pro
     return join(from) + (from.empty() ? "-> " : " -> ") + join(to);
 }
 
-// Whether there is a printer of that kind.
-template <class Kind>
-constexpr bool is_printed =
-    requires(KernelText& text, const Kind& kind) { print_body(text, kind); };
-
 }  // namespace
+
+Printers& printers() {
+    static Printers table;
+    return table;
+}
 
 std::optional<std::string> unprintable(const Kernel& kernel, const Program& program) {
     if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
@@ -43,9 +41,6 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
     const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body);
     if (contract && (contract->left_is_packed || contract->right_is_packed))
         return "packed operands are not read by devices";
-    const bool is_known =
-        std::visit([](const auto& body) { return is_printed<std::remove_cvref_t<decltype(body)>>; },
-                   kernel.body);
     if (const auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body)) {
         for (const ir::kernel::Member& member : fused->members)
             if (auto reason = unprintable(member.kernel, program)) return reason;
@@ -55,7 +50,7 @@ std::optional<std::string> unprintable(const Kernel& kernel, const Program& prog
                count > most_operands) {
         return text("it has ", count, " operands, and devices take ", most_operands);
     }
-    if (!is_known)
+    if (!printers().has(kernel.body))
         return text(ir::kernel::kind_name(kernel), " kernels are not written for devices");
     return c_family::unprintable(kernel);
 }
@@ -66,11 +61,7 @@ PrintedKernel print_kernel(const Dialect& dialect, const Kernel& kernel, const P
         fail<NotSupported>("compile: the kernel ", kernel.name,
                            " cannot be compiled for a device: ", *reason);
     KernelText writer(dialect, kernel, program, file_names);
-    std::visit(
-        [&](const auto& body) {
-            if constexpr (is_printed<std::remove_cvref_t<decltype(body)>>) print_body(writer, body);
-        },
-        kernel.body);
+    if (printers().has(kernel.body)) printers()(writer, kernel.body);
     PrintedKernel printed = std::move(writer.printed);
     if (printed.launches.empty()) return printed;
     std::string note = kernel.comment.empty() ? kernel.name : kernel.comment;

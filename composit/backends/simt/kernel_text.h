@@ -10,6 +10,7 @@
 
 #include "composit/backends/c_family/combining.h"
 #include "composit/backends/simt/kernel_printer.h"
+#include "composit/ir/kernel/by_kind.h"
 
 #include <map>
 #include <string>
@@ -160,18 +161,9 @@ class FunctionText {
     int64_t groups_at_a_time_ = 0;  // 0: nothing was said
 };
 
-// ----- one function for each kind
-void print_body(KernelText& text, const ir::kernel::Map& map);
-void print_body(KernelText& text, const ir::kernel::Reduce& reduce);
-void print_body(KernelText& text, const ir::kernel::Scan& scan);
-void print_body(KernelText& text, const ir::kernel::Contract& contract);
-void print_body(KernelText& text, const ir::kernel::Gather& gather);
-void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
-void print_body(KernelText& text, const ir::kernel::Fold& fold);
-void print_body(KernelText& text, const ir::kernel::Sort& sort);
-void print_body(KernelText& text, const ir::kernel::Search& search);
-void print_body(KernelText& text, const ir::kernel::Fused& fused);
-void print_body(KernelText& text, const ir::kernel::Call& call);
+// What prints each kind that devices run, in print_<kind>.cpp.
+using Printers = ir::kernel::ByKind<void, KernelText&>;
+Printers& printers();
 // OpenCL promises 1,024 bytes for a function's arguments. An operand takes 16: an address, and the
 // place where it starts.
 inline constexpr size_t most_operands = 60;

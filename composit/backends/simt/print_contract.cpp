@@ -40,7 +40,7 @@ class ContractPrinter {
         else
             print_plain(sums);
         if (plan_.parts > 1) print_partials(*sums.partials);
-        if (!is_finished) print_body(kernel_, ir::kernel::finishing_map(contract_));
+        if (!is_finished) printers()(kernel_, ir::kernel::finishing_map(contract_));
     }
 
   private:
@@ -154,6 +154,8 @@ void print_contract(KernelText& kernel, const Contract& contract, const Contract
     ContractPrinter(kernel, wide, ContractLoops(wide), plan).print();
 }
 
+namespace {
+
 void print_body(KernelText& kernel, const Contract& contract) {
     const int64_t count = ir::element_count(
         ir::kernel::concatenate({contract.batch, contract.rows, contract.columns}));
@@ -165,5 +167,9 @@ void print_body(KernelText& kernel, const Contract& contract) {
     const bool can_share = !kernel.dialect.threads_are_loops;
     print_contract(kernel, contract, plan_contract(loops, arithmetic, can_share));
 }
+
+const bool prints_contract = printers().add<Contract, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

@@ -28,8 +28,6 @@ c_family::LoopNest loops_of(const Fold& fold) {
     return c_family::sort_and_merge_loops(std::move(nest), 0);
 }
 
-}  // namespace
-
 void print_body(KernelText& kernel, const Fold& fold) {
     const c_family::LoopNest nest = loops_of(fold);
     const int64_t count = ir::element_count(nest.extents);
@@ -73,5 +71,9 @@ void print_body(KernelText& kernel, const Fold& fold) {
     f.code.add(f.element(nest.accesses[0], indices) + " = " + sum + ";");
     f.launch_over(count);
 }
+
+const bool prints_fold = printers().add<Fold, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

@@ -1,9 +1,9 @@
 // Prints a Fused: a group of threads a part, which goes through the members together, with the
 // locals in memory that the group shares. Members that do not suit that are launched one by one.
 #include "composit/backends/c_family/kernel_loops.h"
+#include "composit/backends/c_family/reduce_loops.h"
 #include "composit/backends/simt/lanes.h"
 #include "composit/backends/simt/loops.h"
-#include "composit/backends/simt/reduce_loops.h"
 #include "composit/backends/simt/unfused.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
@@ -33,7 +33,7 @@ int64_t bytes_of_locals(const Fused& fused, const ir::kernel::Program& program) 
 
 // Rows of which each is one block of lanes.
 bool has_rows(const Reduce& reduce) {
-    const ReduceLoops loops(reduce);
+    const c_family::ReduceLoops loops(reduce);
     const int64_t count = ir::element_count(loops.ordered);
     return count > 0 && count <= longest_row && !loops.runs_along_columns();
 }
@@ -131,7 +131,7 @@ class FusedPrinter {
 
     // A warp a row.
     void print_reduce(const Reduce& reduce, const Steps& steps) {
-        ReduceLoops loops(reduce);
+        c_family::ReduceLoops loops(reduce);
         for (size_t k = 0; k < loops.inputs.size(); ++k)
             loops.inputs[k] = from_parts(loops.inputs[k], steps[k]);
         loops.output = from_parts(loops.output, steps[reduce.inputs.size()]);
@@ -237,6 +237,8 @@ bool works_together(const Fused& fused, const ir::kernel::Program& program) {
     });
 }
 
+namespace {
+
 void print_body(KernelText& kernel, const Fused& fused) {
     if (ir::element_count(fused.pieces) == 0) return;
     if (works_together(fused, kernel.program)) return FusedPrinter(kernel, fused).print();
@@ -246,12 +248,12 @@ void print_body(KernelText& kernel, const Fused& fused) {
         kernel.locals[fused.locals[k]] = kernel.scratch(apart->local_bytes[k]);
     for (const ir::kernel::Kernel& member : apart->kernels) {
         kernel.name = member.name;
-        std::visit(
-            [&](const auto& body) {
-                if constexpr (requires { print_body(kernel, body); }) print_body(kernel, body);
-            },
-            member.body);
+        printers()(kernel, member.body);
     }
 }
+
+const bool prints_fused = printers().add<Fused, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

@@ -211,8 +211,6 @@ class ScatterPrinter {
     int64_t destinations_, next_, is_first_;  // in scratch memory, of each outer index
 };
 
-}  // namespace
-
 void print_body(KernelText& kernel, const Gather& gather) {
     const size_t outer = gather.outer.size(), inner = gather.inner.size();
     // Behind the output and the data, the number of the outer index, and the indices.
@@ -239,5 +237,10 @@ void print_body(KernelText& kernel, const Scatter& scatter) {
     if (ir::element_count(scatter.outer) == 0 || ir::element_count(scatter.inner) == 0) return;
     ScatterPrinter(kernel, scatter).print();
 }
+
+const bool prints_gather = printers().add<Gather, print_body>();
+const bool prints_scatter = printers().add<Scatter, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

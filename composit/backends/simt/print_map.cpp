@@ -228,8 +228,6 @@ class MapPrinter {
     int64_t packet_ = 1;
 };
 
-}  // namespace
-
 void print_body(KernelText& kernel, const Map& map) {
     if (ir::element_count(map.extents) == 0) return;
     LoopNest nest{map.extents, map.inputs};
@@ -238,5 +236,9 @@ void print_body(KernelText& kernel, const Map& map) {
     if (!kernel.dialect.threads_are_loops && print_in_tiles(kernel, map, nest)) return;
     MapPrinter(kernel, map, std::move(nest)).print();
 }
+
+const bool prints_map = printers().add<Map, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

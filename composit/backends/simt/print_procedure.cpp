@@ -157,8 +157,10 @@ class ItemsPrinter {
     const Extents items_;
 };
 
-}  // namespace
-
 void print_body(KernelText& kernel, const Call& call) { ItemsPrinter(kernel, call).print(); }
+
+const bool prints_call = printers().add<Call, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

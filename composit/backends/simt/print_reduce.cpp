@@ -3,10 +3,10 @@
 // Rows whose elements lie side by side: a warp's threads are the lanes. Columns side by side: the
 // threads of a group are 32 columns times 8, each with four lanes. Short ones: one thread each.
 #include "composit/backends/c_family/combining.h"
+#include "composit/backends/c_family/reduce_loops.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/backends/simt/lanes.h"
 #include "composit/backends/simt/loops.h"
-#include "composit/backends/simt/reduce_loops.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
@@ -440,13 +440,15 @@ class ReducePrinter {
 
     KernelText& kernel_;
     const Reduce& reduce_;
-    ReduceLoops loops_;
+    c_family::ReduceLoops loops_;
     int64_t rows_, count_, blocks_;
     Place given_;  // the results of the launch before
 };
 
-}  // namespace
-
 void print_body(KernelText& kernel, const Reduce& reduce) { ReducePrinter(kernel, reduce).print(); }
+
+const bool prints_reduce = printers().add<Reduce, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

@@ -1,15 +1,18 @@
 // Prints a Scan: one thread a row, from the left to the right.
 #include "composit/backends/c_family/combining.h"
-#include "composit/backends/simt/reduce_loops.h"
+#include "composit/backends/c_family/reduce_loops.h"
+#include "composit/backends/simt/kernel_text.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
 namespace composit::simt {
 
+namespace {
+
 void print_body(KernelText& kernel, const ir::kernel::Scan& scan) {
     if (ir::element_count(scan.extents) == 0) return;
     internal_check(!scan.extents.empty(), "a scan needs a loop to run along");
-    const ReduceLoops loops(scan);
+    const c_family::ReduceLoops loops(scan);
     const int64_t rows = ir::element_count(loops.kept), length = loops.ordered[0];
     FunctionText f(kernel, kernel.name);
     ir::kernel::Extents all = loops.kept;
@@ -34,5 +37,9 @@ void print_body(KernelText& kernel, const ir::kernel::Scan& scan) {
     f.code.close();
     f.launch_over(rows);
 }
+
+const bool prints_scan = printers().add<ir::kernel::Scan, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

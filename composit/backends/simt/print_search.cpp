@@ -6,6 +6,8 @@
 
 namespace composit::simt {
 
+namespace {
+
 using ir::kernel::Access;
 
 void print_body(KernelText& kernel, const ir::kernel::Search& search) {
@@ -43,5 +45,9 @@ void print_body(KernelText& kernel, const ir::kernel::Search& search) {
     f.code.add(f.element(nest.accesses[0], indices) + " = " + low + ";");
     f.launch_over(count);
 }
+
+const bool prints_search = printers().add<ir::kernel::Search, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

@@ -6,6 +6,8 @@
 
 namespace composit::simt {
 
+namespace {
+
 using ir::kernel::Access;
 
 void print_body(KernelText& kernel, const ir::kernel::Sort& sort) {
@@ -39,5 +41,9 @@ void print_body(KernelText& kernel, const ir::kernel::Sort& sort) {
     };
     print_sort(kernel, sorted);
 }
+
+const bool prints_sort = printers().add<ir::kernel::Sort, print_body>();
+
+}  // namespace
 
 }  // namespace composit::simt

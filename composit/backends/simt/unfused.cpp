@@ -1,7 +1,9 @@
 #include "composit/backends/simt/unfused.h"
 
+#include "composit/ir/kernel/fields.h"
+
 #include <algorithm>
-#include <set>
+#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -12,10 +14,11 @@ using ir::kernel::Access;
 using ir::kernel::Extents;
 using ir::kernel::Fused;
 using ir::kernel::Kernel;
+using ir::kernel::LoopRole;
 using ir::kernel::Member;
 
-// Puts the loops over parts in front of a member's own.
-class Widening {
+// Puts the loops over parts in front of a member's own outer loops.
+class Widening : public ir::kernel::NoFields {
   public:
     Widening(const Fused& fused, const Member& member, const ir::kernel::Program& program)
         : pieces_(fused.pieces), body_(member.kernel.body) {
@@ -30,97 +33,56 @@ class Widening {
                 for (int64_t& step : steps) step *= local.bytes / ir::size_of(local.dtype);
             }
             steps.resize(pieces_.size(), 0);
-            steps_.emplace_back(moved[a], std::move(steps));
+            steps_[moved[a]] = std::move(steps);
         }
     }
 
     std::optional<ir::kernel::Body> run() {
-        std::visit([this](auto& body) { widen(body); }, body_);
+        std::visit(
+            [this](auto& body) {
+                if constexpr (ir::kernel::IsDescribed<std::remove_reference_t<decltype(body)>>)
+                    describe(body, *this);
+            },
+            body_);
+        if (outer_ == nullptr) return std::nullopt;
+        outer_->insert(outer_->begin(), pieces_.begin(), pieces_.end());
         // What has no loops that go with the parts must stand still.
         for (const auto& [access, steps] : steps_)
-            can_be_ &= done_.contains(access) ||
-                       std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s == 0; });
-        if (!can_be_) return std::nullopt;
+            if (std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 0; }))
+                return std::nullopt;
         return std::move(body_);
     }
 
+    // What describe says: loops come before what moves along them.
+    void loops(std::string_view, Extents& extents, LoopRole role) {
+        const bool is_outer = role == LoopRole::outer || role == LoopRole::outer_but_last;
+        if (outer_ == nullptr && is_outer) outer_ = &extents;
+    }
+    void reads(std::string_view, Access& access, const auto&... along) {
+        size_t at = 0;  // strides of loops before these
+        for (const Extents* extents : {&along...}) {
+            if (extents != outer_) {
+                at += extents->size();
+                continue;
+            }
+            const auto steps = steps_.extract(&access).mapped();
+            access.strides.insert(access.strides.begin() + static_cast<std::ptrdiff_t>(at),
+                                  steps.begin(), steps.end());
+            return;
+        }
+    }
+    void reads(std::string_view name, std::vector<Access>& accesses, const auto&... along) {
+        for (Access& access : accesses) reads(name, access, along...);
+    }
+    void writes(std::string_view name, auto& accesses, const auto&... along) {
+        reads(name, accesses, along...);
+    }
+
   private:
-    void add_to(Extents& extents) {
-        extents.insert(extents.begin(), pieces_.begin(), pieces_.end());
-    }
-    // `at`: how many of its strides belong to loops before these.
-    void move(Access& access, size_t at = 0) {
-        for (const auto& [own, steps] : steps_)
-            if (own == &access)
-                access.strides.insert(access.strides.begin() + static_cast<std::ptrdiff_t>(at),
-                                      steps.begin(), steps.end());
-        done_.insert(&access);
-    }
-    void move(std::vector<Access>& accesses) {
-        for (Access& access : accesses) move(access);
-    }
-
-    void widen(ir::kernel::Map& map) {
-        add_to(map.extents);
-        move(map.inputs);
-        move(map.outputs);
-    }
-    void widen(ir::kernel::Reduce& reduce) {
-        add_to(reduce.kept);
-        move(reduce.inputs);
-        move(reduce.output);
-    }
-    void widen(ir::kernel::Scan& scan) {
-        add_to(scan.extents);
-        move(scan.inputs);
-        move(scan.output);
-    }
-    void widen(ir::kernel::Contract& contract) {
-        can_be_ &= !contract.left_is_packed && !contract.right_is_packed;
-        add_to(contract.batch);
-        move(contract.left);
-        move(contract.right);
-        move(contract.output);
-        move(contract.finish.inputs);
-        move(contract.finish.outputs);
-    }
-    void widen(ir::kernel::Gather& gather) {
-        add_to(gather.outer);
-        move(gather.indices);
-        move(gather.output);
-    }
-    void widen(ir::kernel::Scatter& scatter) {
-        add_to(scatter.inner);
-        move(scatter.update, scatter.outer.size());
-        move(scatter.data);
-    }
-    void widen(ir::kernel::Fold& fold) {
-        add_to(fold.outer);
-        move(fold.input);
-        move(fold.output);
-    }
-    void widen(ir::kernel::Sort& sort) {
-        add_to(sort.extents);
-        move(sort.input);
-        move(sort.output);
-        move(sort.spare);
-    }
-    void widen(ir::kernel::Search& search) {
-        add_to(search.extents);
-        move(search.sorted);
-        move(search.values);
-        move(search.output);
-    }
-    template <class Other>
-    void widen(Other&) {
-        can_be_ = false;
-    }
-
     const Extents& pieces_;
     ir::kernel::Body body_;
-    std::vector<std::pair<Access*, std::vector<int64_t>>> steps_;
-    std::set<const Access*> done_;
-    bool can_be_ = true;
+    Extents* outer_ = nullptr;
+    std::map<const Access*, std::vector<int64_t>> steps_;  // of those that do not move yet
 };
 
 }  // namespace

@@ -33,8 +33,6 @@ double operations_in(const std::vector<scalar::Expr>& results) {
     return count;
 }
 
-double size(const Extents& extents) { return static_cast<double>(element_count(extents)); }
-
 // Elements of memory that an access touches, each once.
 double distinct_elements(const Access& access, const Extents& extents) {
     if (access.buffer == Access::position) return 0;
@@ -84,7 +82,7 @@ struct Fingerprint {
     void reads_again(std::string_view, const Access& access, const auto&...) { add(access); }
     void updates(std::string_view, const Access& access, const auto&...) { add(access); }
     void writes(std::string_view, const auto& accesses, const auto&...) { add(accesses); }
-    void values(std::string_view, const auto& values) { add(values); }
+    void values(std::string_view, const auto& values, const auto&...) { add(values); }
     void says(std::string_view, const auto& value) { add(value); }
 
     void add(const Kernel& kernel);
@@ -149,11 +147,8 @@ std::string_view name(BufferKind kind) {
     return "?";
 }
 
-std::string_view kind_name(const Kernel& kernel) {
-    static constexpr std::string_view names[] = {
-        "Map",    "Reduce", "Scan",  "Contract", "Gather",  "Scatter",         "Fold", "Sort",
-        "Search", "Pack",   "Fused", "Repeat",   "Foreign", "DecodedContract", "Call"};
-    return names[kernel.body.index()];
+std::string_view kind_name(const Body& body) {
+    return std::visit([](const auto& kind) { return kind.kind; }, body);
 }
 
 Extents concatenate(const std::vector<Extents>& parts) {
@@ -201,13 +196,9 @@ namespace {
 struct AccessesInLoops : NoFields {
     std::vector<AccessInLoops> read = {}, written = {};
 
-    static void put(std::vector<AccessInLoops>& to, const Access& access, const Extents& extents,
+    static void put(std::vector<AccessInLoops>& to, const auto& accesses, const Extents& extents,
                     double repeats = 1) {
-        to.push_back({access, extents, repeats});
-    }
-    static void put(std::vector<AccessInLoops>& to, const std::vector<Access>& accesses,
-                    const Extents& extents) {
-        for (const Access& access : accesses) put(to, access, extents);
+        for (const Access& access : several(accesses)) to.push_back({access, extents, repeats});
     }
     template <class Accesses, class... Loops>
     void reads(std::string_view, const Accesses& accesses, const Loops&... loops) {
@@ -216,13 +207,13 @@ struct AccessesInLoops : NoFields {
     template <class... Loops>
     void reads_again(std::string_view, const Access& access, const Extents& times,
                      const Loops&... loops) {
-        put(read, access, concatenate({loops...}), size(times));
+        put(read, access, concatenate({loops...}), count_of(times));
     }
     template <class... Loops>
     void updates(std::string_view, const Access& access, const Extents& times,
                  const Loops&... loops) {
-        put(read, access, concatenate({loops...}), size(times));
-        put(written, access, concatenate({loops...}), size(times));
+        put(read, access, concatenate({loops...}), count_of(times));
+        put(written, access, concatenate({loops...}), count_of(times));
     }
     template <class Accesses, class... Loops>
     void writes(std::string_view, const Accesses& accesses, const Loops&... loops) {
@@ -319,9 +310,8 @@ namespace {
 struct Bodies : NoFields {
     std::vector<scalar::Expr> all = {};
 
-    void values(std::string_view, const scalar::Expr& value) { all.push_back(value); }
-    void values(std::string_view, const std::vector<scalar::Expr>& values) {
-        all.insert(all.end(), values.begin(), values.end());
+    void values(std::string_view, const auto& values, const auto&...) {
+        for (const scalar::Expr& value : several(values)) all.push_back(value);
     }
 };
 
@@ -363,33 +353,38 @@ std::vector<bool> touched_outside(const Program& program, size_t kernel) {
     return is_touched;
 }
 
+namespace {
+
+// The operations of scalar bodies.
+struct Operations : NoFields {
+    double count = 0;
+
+    void values(std::string_view, const auto& values, const auto&... loops) {
+        count += operations_in(several(values)) * count_of(concatenate({loops...}));
+    }
+};
+
+}  // namespace
+
 double flops(const Kernel& kernel) {
     auto loops = Overloaded{
-        [](const Map& map) { return size(map.extents) * operations_in(map.values); },
-        [](const Reduce& reduce) {
-            return size(reduce.kept) * size(reduce.reduced) * (operations_in({reduce.value}) + 1);
-        },
-        [](const Scan& scan) { return size(scan.extents) * (operations_in({scan.value}) + 1); },
-        [](const Contract& c) {
-            return size(c.batch) * size(c.rows) * size(c.columns) *
-                   (2 * size(c.depth) + operations_in(c.finish.values));
-        },
-        [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
-        [](const Fold& f) { return size(f.outer) * size(f.counts) * size(f.window); },
         [](const Fused& f) {
             double count = 0;
             for (const Member& member : f.members) count += flops(member.kernel);
-            return count * size(f.pieces);
+            return count * count_of(f.pieces);
         },
         [](const Repeat& r) {
             double count = 0;
             for (const Kernel& inner : r.kernels) count += flops(inner);
             return count * iterations(r);
         },
-        [](const DecodedContract& c) {
-            return size(c.columns) * size(c.depth) * (2 * size(c.rows) + operations_in({c.value}));
+        [](const Foreign&) { return 0.0; },  // it is unknown
+        [](const auto& body) {
+            Operations values;
+            describe(body, values);
+            const Work more = work(body);
+            return values.count + more.combined + more.products;
         },
-        [](const auto&) { return 0.0; },  // nothing is computed, or it is unknown
     };
     return std::visit(loops, kernel.body);
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Access {
 // for each index: outputs[j][index] = values[j](inputs[0][index], inputs[1][index], …).
 // values are expressions over argument(k) = the element of inputs[k]. Any order.
 struct Map {
+    static constexpr std::string_view kind = "Map";
     Extents extents;
     std::vector<Access> inputs;
     std::vector<scalar::Expr> values;
@@ -59,6 +61,7 @@ inline bool finds_position(Combiner combiner) {
 // extremum, the first NaN if there is one. Empty reductions: sum 0, product 1, any false, all true;
 // others are refused before.
 struct Reduce {
+    static constexpr std::string_view kind = "Reduce";
     Extents kept;
     Extents reduced;
     std::vector<Access> inputs;
@@ -70,6 +73,7 @@ struct Reduce {
 // Running combination along the last extent, from the left, one after the other: output[outer, j] =
 // value[outer, 0] op … op value[outer, j].
 struct Scan {
+    static constexpr std::string_view kind = "Scan";
     Extents extents;
     std::vector<Access> inputs;
     scalar::Expr value;
@@ -83,6 +87,7 @@ struct Scan {
 // is of no account afterwards, are consecutive. With `gives_values` the elements of those
 // positions, bit for bit, in place of the positions.
 struct Sort {
+    static constexpr std::string_view kind = "Sort";
     Extents extents;
     Access input;
     Access output, spare;  // int64, or of the input's dtype
@@ -94,6 +99,7 @@ struct Sort {
 // high) / 2, which rounds down, low becomes middle + 1 where row[middle] does, else high becomes
 // middle; from 0 and the row's length. The result is low.
 struct Search {
+    static constexpr std::string_view kind = "Search";
     Extents extents;
     Extents row;            // one loop
     Access sorted;          // strides over extents + row
@@ -120,6 +126,7 @@ struct Finish {
 // the first of which is written in place: the sums may be formed in `output`, so a finish reads
 // neither that nor its other outputs.
 struct Contract {
+    static constexpr std::string_view kind = "Contract";
     Extents batch, rows, columns, depth;
     Access left, right, output;
     bool left_is_packed = false, right_is_packed = false;
@@ -135,6 +142,7 @@ struct Contract {
 // only the first `last_columns` are stored. With `is_packed`, inputs that move from tile to tile
 // are copies that Pack made, filled up to whole tiles.
 struct DecodedContract {
+    static constexpr std::string_view kind = "DecodedContract";
     Extents rows, columns, depth;
     int64_t last_columns = 0;
     bool is_packed = false;
@@ -150,6 +158,7 @@ struct DecodedContract {
 // and again. The back end decides on the order: only its contractions read `to`. `across` are the
 // rows of a left operand, the columns of a right one.
 struct Pack {
+    static constexpr std::string_view kind = "Pack";
     Extents across, depth;
     bool is_left = false;
     Access from;  // strides over across + depth
@@ -163,6 +172,7 @@ struct Pack {
 // axis_lengths[j]; negative indices count from the end; one outside is an IndexError at run time:
 // "index 7 is out of bounds for axis 0 with size 5" (axis_numbers gives the number).
 struct Gather {
+    static constexpr std::string_view kind = "Gather";
     Extents outer, inner;
     Access data;                        // strides over inner; offset
     std::vector<Access> indices;        // int64, strides over outer
@@ -176,6 +186,7 @@ struct Gather {
 // inner]. Reads and writes `data`, whose buffer was filled before. Addition: one after the other,
 // in that order.
 struct Scatter {
+    static constexpr std::string_view kind = "Scatter";
     Extents outer, inner;
     Access update;  // strides over outer + inner
     std::vector<Access> indices;
@@ -189,6 +200,7 @@ struct Scatter {
 // For each outer o (batch-like loops), each spatial position p: output[o, p] = sum over w
 // (row-major) with p = q * step + w * dilation for some 0 <= q < count, of input[o, q, w].
 struct Fold {
+    static constexpr std::string_view kind = "Fold";
     Extents outer;
     Extents positions;  // spatial lengths of the output
     Extents counts;     // number of windows along each
@@ -202,6 +214,7 @@ struct Fold {
 // writes every element of its outputs. Its bits are that function's: outside what semantics.md 1
 // promises, and not for export. What `options` mean is the function's business.
 struct Foreign {
+    static constexpr std::string_view kind = "Foreign";
     struct Operand {
         Access access;  // strides over extents
         Extents extents;
@@ -216,6 +229,7 @@ struct Foreign {
 // each index of `batch`. Runs are independent; of those that fail, the first in row-major order is
 // the one that is reported.
 struct Call {
+    static constexpr std::string_view kind = "Call";
     struct Operand {
         Access access;    // strides over batch + extents
         Extents extents;  // of the array that one run takes or makes; of a number none
@@ -231,6 +245,7 @@ struct Call {
 // members, over everything, one after the other, compute the same bits. Parts are independent.
 struct Member;
 struct Fused {
+    static constexpr std::string_view kind = "Fused";
     Extents pieces;           // loops over the parts
     std::vector<int> locals;  // buffers that hold one part and exist nowhere else
     std::vector<Member> members;
@@ -241,6 +256,7 @@ struct Fused {
 // int64, that holds the number of the iteration; position: nobody reads it.
 struct Kernel;
 struct Repeat {
+    static constexpr std::string_view kind = "Repeat";
     int64_t begin = 0, end = 0;
     Access counter;
     std::vector<Kernel> kernels;
@@ -301,7 +317,8 @@ struct Program {
 };
 
 // "Map", "Reduce", …
-std::string_view kind_name(const Kernel& kernel);
+std::string_view kind_name(const Body& body);
+inline std::string_view kind_name(const Kernel& kernel) { return kind_name(kernel.body); }
 // Whether it gives whole arrays to what composit does not look into: a Foreign, or a Call.
 inline bool takes_whole_arrays(const Kernel& kernel) {
     return std::holds_alternative<Foreign>(kernel.body) ||

@@ -37,7 +37,7 @@ struct Columns {
     void writes(std::string_view name, const auto&, const auto&... loops) {
         written.push_back(along(name, loops...));
     }
-    void values(std::string_view name, const auto&) { bodies.push_back(text("`", name, "`")); }
+    void values(std::string_view name, const auto&...) { bodies.push_back(text("`", name, "`")); }
     void says(std::string_view name, const auto&) { other.push_back(text("`", name, "`")); }
 };
 

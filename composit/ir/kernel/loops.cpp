@@ -63,9 +63,6 @@ std::vector<Loop> loops(Body& body) {
     std::visit(
         [&](auto& kind) {
             using Kind = std::remove_reference_t<decltype(kind)>;
-            internal_check(!std::is_same_v<Kind, Pack> && !std::is_same_v<Kind, Fused> &&
-                               !std::is_same_v<Kind, Repeat>,
-                           "loops: a schedule has members, not loops of its own");
             if constexpr (IsDescribed<Kind>) describe(kind, list);
         },
         body);

@@ -17,14 +17,13 @@ struct Loop {
     Extents* extents = nullptr;
     size_t at = 0;               // in *extents
     std::vector<int> stride_at;  // in each of accesses(body), in that order; -1: does not move it
-    bool is_outer = false;       // each index has a part of the output of its own
+    bool is_outer = false;       // LoopRole::outer (fields.h)
     bool can_be_cut = true;      // into a loop of loops, in the same order
 
     int64_t extent() const { return (*extents)[at]; }
 };
 
-// Of any body but Pack, Fused and Repeat, in the order in which the body lists its extents; none of
-// a Foreign. The
+// In the order in which the body lists its extents; none of a Fused, a Repeat or a Foreign. The
 // columns of a contraction are not among the outer loops: those are batch and rows.
 std::vector<Loop> loops(Body& body);
 

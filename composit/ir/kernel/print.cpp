@@ -1,10 +1,11 @@
 // Prints programs and kernels for people: buffers, then loops with loads, body and stores.
 #include "composit/base/text.h"
-#include "composit/ir/kernel/kernel.h"
+#include "composit/ir/kernel/fields.h"
 #include "composit/ir/procedure/callable.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
+#include <map>
 
 namespace composit::ir::kernel {
 namespace {
@@ -63,9 +64,9 @@ std::string value_text(const scalar::Expr& value, const std::vector<std::string>
     return lines;
 }
 
-class Writer {
+class Elements {
   public:
-    explicit Writer(const Program& program) : program_(program) {}
+    explicit Elements(const Program& program) : program_(program) {}
 
     std::string buffer_name(int number) const {
         if (number < 0 || static_cast<size_t>(number) >= program_.buffers.size())
@@ -88,31 +89,118 @@ class Writer {
         return result;
     }
 
-    std::string body(const Map& map) const {
-        std::vector<std::string> names = loop_names(map.extents.size());
-        std::string result = "  " + loops_text(map.extents, names) + ":\n";
-        std::vector<std::string> arguments = elements(map.inputs, names);
-        for (size_t j = 0; j < map.outputs.size(); ++j)
-            result += "    " + element(map.outputs[j], names) + " =" +
-                      value_text(map.values[j], arguments) + "\n";
+  private:
+    const Program& program_;
+};
+
+// The form of a kind (fields.h), filled with a kernel's fields.
+class Filled : public NoFields {
+  public:
+    explicit Filled(const Elements& elements) : elements_(elements) {}
+
+    void loops(std::string_view name, const Extents& extents, LoopRole) { loops_[name] = &extents; }
+    void reads(std::string_view name, const auto& accesses, const auto&... along) {
+        texts_[name] = [this, &accesses, along = std::vector{&along...}] {
+            return elements_.elements(several(accesses), names_of(along));
+        };
+    }
+    void writes(std::string_view name, const auto& accesses, const auto&... along) {
+        reads(name, accesses, along...);
+    }
+    void values(std::string_view name, const auto& values, const auto&...) {
+        texts_[name] = [this, &values] {
+            Names texts;
+            for (const scalar::Expr& value : several(values))
+                texts.push_back(value_text(value, texts_.at("inputs")()));
+            return texts;
+        };
+    }
+    void says(std::string_view field, Combiner combiner) {
+        texts_[field] = [combiner] { return Names{std::string(name(combiner))}; };
+    }
+    void says(std::string_view, const auto&) {}
+
+    std::string fill(std::string_view form) {
+        std::string result;
+        for (std::string_view indent = "  "; !form.empty(); indent = "    ") {
+            const std::string_view line = take(form, '\n');
+            count_ = 1;
+            for (size_t j = 0; j < count_; ++j) result += text(indent, filled(line, j), "\n");
+        }
         return result;
     }
 
-    std::string body(const Reduce& reduce) const {
-        std::vector<std::string> kept = names_in({{'i', reduce.kept.size()}});
-        std::vector<std::string> reduced = names_in({{'r', reduce.reduced.size()}});
-        std::vector<std::string> names = kept;
-        names.insert(names.end(), reduced.begin(), reduced.end());
-        return text("  ", loops_text(reduce.kept, kept), ":\n    ", element(reduce.output, kept),
-                    " = ", name(reduce.combiner), " ", loops_text(reduce.reduced, reduced), " of",
-                    value_text(reduce.value, elements(reduce.inputs, names)), "\n");
+  private:
+    using Names = std::vector<std::string>;
+
+    // Takes from the text what stands before `end`, and that.
+    static std::string_view take(std::string_view& rest, char end) {
+        const size_t at = std::min(rest.find(end), rest.size());
+        const std::string_view taken = rest.substr(0, at);
+        rest.remove_prefix(std::min(at + 1, rest.size()));
+        return taken;
     }
 
-    std::string body(const Scan& scan) const {
-        std::vector<std::string> names = loop_names(scan.extents.size());
-        return text("  ", loops_text(scan.extents, names), ":\n    ", element(scan.output, names),
-                    " = running ", name(scan.combiner), " of",
-                    value_text(scan.value, elements(scan.inputs, names)), "\n");
+    std::string filled(std::string_view line, size_t j) {
+        std::string result;
+        while (!line.empty()) {
+            result += take(line, '{');
+            if (line.empty()) break;
+            const std::string_view field = take(line, '}');
+            if (field.find(' ') != std::string_view::npos) {
+                result += loops_text_of(field);
+                continue;
+            }
+            const Names texts = texts_.at(field)();
+            count_ = texts.size();
+            if (texts[j].starts_with(' ') || texts[j].starts_with('\n')) result.pop_back();
+            result += texts[j];
+        }
+        return result;
+    }
+
+    // "rows m, columns n"
+    std::string loops_text_of(std::string_view fields) {
+        std::vector<const Extents*> loops;
+        Extents all;
+        while (!fields.empty()) {
+            const Extents& extents = *loops_.at(take(fields, ' '));
+            const std::string_view letters = take(fields, ',');
+            if (!fields.empty()) take(fields, ' ');
+            names_[&extents] = letters.size() == 1 ? names_in({{letters[0], extents.size()}})
+                                                   : loop_names(extents.size(), letters[0]);
+            loops.push_back(&extents);
+            all = concatenate({all, extents});
+        }
+        return loops_text(all, names_of(loops));
+    }
+
+    Names names_of(const std::vector<const Extents*>& loops) const {
+        Names names;
+        for (const Extents* extents : loops) {
+            const Names& own = names_.at(extents);
+            names.insert(names.end(), own.begin(), own.end());
+        }
+        return names;
+    }
+
+    const Elements& elements_;
+    std::map<std::string_view, const Extents*> loops_;
+    std::map<std::string_view, std::function<Names()>> texts_;  // of a field's elements
+    std::map<const Extents*, Names> names_;  // of indices, of the loops that the text has so far
+    size_t count_ = 1;                       // how often the line stands there
+};
+
+class Writer : public Elements {
+  public:
+    using Elements::Elements;
+
+    template <class Kind>
+        requires requires(const Kind& kind) { form(kind); }
+    std::string body(const Kind& kind) const {
+        Filled text(*this);
+        describe(kind, text);
+        return text.fill(form(kind));
     }
 
     std::string body(const Contract& c) const {
@@ -180,20 +268,6 @@ class Writer {
                     element(f.output, out), " = sum ",
                     loops_text(concatenate({f.window, f.counts}), names_in({{'w', p}, {'q', p}})),
                     " where ", join(conditions), " of ", element(f.input, in), "\n");
-    }
-
-    std::string body(const Sort& s) const {
-        std::vector<std::string> names = names_in({{'i', s.extents.size()}});
-        return text("  ", loops_text(s.extents, names), " in the order of ",
-                    element(s.input, names), ":\n    ", element(s.output, names),
-                    s.gives_values ? " = that element\n" : " = position along the last loop\n");
-    }
-
-    std::string body(const Search& s) const {
-        std::vector<std::string> names = names_in({{'i', s.extents.size()}, {'j', 1}});
-        return text("  ", loops_text(s.extents, names), ":\n    ", element(s.output, names),
-                    " = count ", loops_text(s.row, {"j"}), " where ", element(s.sorted, names),
-                    s.is_right ? " is not behind " : " is before ", element(s.values, names), "\n");
     }
 
     std::string body(const Pack& p) const {
@@ -266,16 +340,6 @@ class Writer {
                     buffers_of(c.outputs), " = ", name, "(", buffers_of(c.inputs), ")\n");
     }
 
-    std::string body(const DecodedContract& c) const {
-        const size_t m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
-        const std::vector<std::string> out = names_in({{'m', m}, {'n', n}});
-        const std::vector<std::string> right = names_in({{'k', k}, {'n', n}});
-        return text("  ", loops_text(concatenate({c.rows, c.columns}), out), ":\n    ",
-                    element(c.output, out), " = sum ", loops_text(c.depth, names_in({{'k', k}})),
-                    " of ", element(c.left, names_in({{'m', m}, {'k', k}})), " *",
-                    value_text(c.value, elements(c.inputs, right)), "\n");
-    }
-
     // "kernel exp: Map  # exp; train.py:12"
     static std::string title(const Kernel& kernel) {
         std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));
@@ -291,9 +355,6 @@ class Writer {
     std::string text_of(const Kernel& kernel) const {
         return std::visit([&](const auto& b) { return body(b); }, kernel.body);
     }
-
-  private:
-    const Program& program_;
 };
 
 }  // namespace

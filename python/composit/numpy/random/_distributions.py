@@ -15,6 +15,13 @@ class Distributions:
 
     _ways: SimpleNamespace
     _draw: Callable[..., LazyTensor]
+    _bit_generator: Any
+
+    def __repr__(self) -> str:
+        return f"{self} at 0x{id(self):X}"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
 
     def beta(self, a: Any, b: Any, size: Any = None) -> LazyTensor:
         """On [0, 1], of shapes a and b."""

@@ -31,12 +31,6 @@ class Generator(Distributions):
         self._stream = _c.Generator(_core_of(bit_generator))
         self._draw = self._stream.draw
 
-    def __repr__(self) -> str:
-        return f"{self} at 0x{id(self):X}"
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
-
     def __reduce__(self) -> Any:
         return type(self), (self._bit_generator,)
 

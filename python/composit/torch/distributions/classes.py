@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from composit._core import not_implemented, value_error
 from composit.torch import dtypes
 from composit.torch.distributions import constraints
-from composit.torch.distributions.discrete import Binomial, _one_of
+from composit.torch.distributions.discrete import Binomial, _ByProbability, _one_of
 from composit.torch.distributions.distribution import Distribution
 from composit.torch.distributions.formulas import formula
 from composit.torch.distributions.utils import (
@@ -27,7 +27,7 @@ def _check_vectors(name: str, given: Any) -> None:
         raise value_error(f"`{name}` parameter must be at least one-dimensional.")
 
 
-class Categorical(Distribution):
+class Categorical(_ByProbability):
     """A class, by probabilities of the last dimension or their logarithms, normalised here."""
 
     _family = "categorical"
@@ -38,7 +38,6 @@ class Categorical(Distribution):
     }
     has_enumerate_support = True
     _event_dims: ClassVar[dict[str, int]] = {"probs": 1, "logits": 1}
-    _is_by_logits: bool
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -53,13 +52,6 @@ class Categorical(Distribution):
             self.probs = probs / probs.sum(-1, keepdim=True)
         self._num_events = self._param.size()[-1]
         super().__init__(self._param.size()[:-1], validate_args=validate_args)
-
-    @property
-    def _param(self) -> Any:
-        return self.__dict__["logits" if self._is_by_logits else "probs"]
-
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._param.new(*args, **kwargs)
 
     def _expand_more(self, new: Any, batch_shape: Size) -> None:
         new._num_events, new._is_by_logits = self._num_events, self._is_by_logits
@@ -77,11 +69,6 @@ class Categorical(Distribution):
     def probs(self) -> Any:
         """The probabilities."""
         return _probs(self)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter that was given."""
-        return self._param.size()
 
     def _undefined(self) -> Any:
         shape = self._extended_shape()

@@ -30,7 +30,7 @@ def _one_of(probs: Any, logits: Any) -> None:
 
 
 class _ByProbability(Distribution):
-    """A probability, or its log-odds: one is given, the other is computed when it is asked for."""
+    """probs or logits: one is given, the other is computed when it is asked for."""
 
     arg_constraints: ClassVar[Any] = {
         "probs": constraints.unit_interval,

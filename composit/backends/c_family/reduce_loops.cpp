@@ -1,13 +1,12 @@
-#include "composit/backends/simt/reduce_loops.h"
+#include "composit/backends/c_family/reduce_loops.h"
 
 #include "composit/backends/c_family/kernel_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace composit::simt {
+namespace composit::c_family {
 
-using c_family::LoopNest;
 using ir::kernel::Access;
 
 ReduceLoops::ReduceLoops(const ir::kernel::Reduce& reduce) {
@@ -20,8 +19,8 @@ ReduceLoops::ReduceLoops(const ir::kernel::Reduce& reduce) {
         around.accesses.push_back(outer);
         inside.accesses.push_back(inner);
     }
-    around = c_family::sort_and_merge_loops(std::move(around), 0);
-    inside = c_family::merge_loops(std::move(inside));
+    around = sort_and_merge_loops(std::move(around), 0);
+    inside = merge_loops(std::move(inside));
     kept = around.extents;
     ordered = inside.extents;
     output = around.accesses[0];
@@ -40,7 +39,7 @@ ReduceLoops::ReduceLoops(const ir::kernel::Scan& scan) {
         steps.push_back(access.strides.back());
         access.strides.pop_back();
     }
-    around = c_family::sort_and_merge_loops(std::move(around), 0);
+    around = sort_and_merge_loops(std::move(around), 0);
     for (size_t k = 0; k < steps.size(); ++k) around.accesses[k].strides.push_back(steps[k]);
     kept = around.extents;
     ordered = {scan.extents.back()};
@@ -49,7 +48,7 @@ ReduceLoops::ReduceLoops(const ir::kernel::Scan& scan) {
 }
 
 bool ReduceLoops::runs_along_columns() const {
-    constexpr int64_t far = 16;  // elements: as bad as any further
+    constexpr int64_t far = 16;  // elements: a cache line, and as bad as any further
     if (kept.empty() || ordered.empty() || kept.back() < 8) return false;
     int64_t along_kept = 0, along_ordered = 0;
     for (const Access& input : inputs) {
@@ -60,4 +59,4 @@ bool ReduceLoops::runs_along_columns() const {
     return along_kept < along_ordered;
 }
 
-}  // namespace composit::simt
+}  // namespace composit::c_family

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace composit::simt {
+namespace composit::c_family {
 
 struct ReduceLoops {
     ir::kernel::Extents kept, ordered;       // merged
@@ -20,4 +20,4 @@ struct ReduceLoops {
     bool runs_along_columns() const;
 };
 
-}  // namespace composit::simt
+}  // namespace composit::c_family
