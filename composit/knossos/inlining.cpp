@@ -290,7 +290,7 @@ Value Inlining::value_of(const Source& source, const FrameRef& frame) {
     around.variables = code.variables;
     const auto made = ir::procedure::assigning_results(out, around, results);
     if (around.variables.size() > code.variables.size())
-        code.hidden_variable("has_returned", Kind::boolean);
+        code.hidden_variable(ir::procedure::flag_of_returns, Kind::boolean);
     code.add(made);
     arrays.sharing.parts = joined(frame->states);
     return frame->joined->value();

@@ -307,15 +307,13 @@ void Loops::over_array(const SyntaxRef& loop, const ArrayRef& items) {
     const SyntaxRef& target = loop->at(Field::target);
     const int line = loop->line();
     const std::string own = enumerating(loop);
-    std::string counter = own;
+    std::string counter = own, letter;
     if (!own.empty()) {
         code.add_variable(own, Kind::integer);
         scope.structures[own] = number_structure(Kind::integer);
     } else {
-        std::string first_name;
-        for (const Syntax* each : parts_by_level(*target))
-            if (first_name.empty() && each->form == Form::name) first_name = each->name;
-        counter = code.hidden_variable(first_name + "_index", Kind::integer);
+        letter = arrays.storage.begin_counter();
+        counter = code.hidden_variable(letter, Kind::integer);
     }
     const int number = code.number_of(counter);
     const Expr here = code.leaf(counter);
@@ -335,6 +333,7 @@ void Loops::over_array(const SyntaxRef& loop, const ArrayRef& items) {
     };
     auto body = body_of(loop->all(Field::body), {.begin = begin, .trips = count});
     scope.defined = before;
+    arrays.storage.end_counter(letter);
     if (!own.empty()) {
         scope.structures.erase(own);
         code.numbers.erase(own);

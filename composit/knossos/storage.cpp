@@ -80,17 +80,10 @@ void Storage::nest_rest(const std::vector<Value>& shape, size_t axis, Index& ind
         indices.pop_back();
         return;
     }
-    std::string wanted = "index";
-    for (const char letter : std::string_view("ijklabpqrs")) {
-        const std::string name(1, letter);
-        if (code_.assigned.contains(name) || counters_.contains(name)) continue;
-        wanted = name;
-        break;
-    }
+    const std::string wanted = begin_counter();
     const Expr here = code_.hidden(wanted, Kind::integer);
     const int number = here.index(), line = code_.line;
     integers_.bounds[number] = {0, extent};
-    counters_.insert(wanted);
     std::vector<Statement> inner;
     {
         const Emitting emitting(code_);
@@ -99,12 +92,26 @@ void Storage::nest_rest(const std::vector<Value>& shape, size_t axis, Index& ind
         indices.pop_back();
         inner = std::move(emitting.block()->statements);
     }
-    counters_.erase(wanted);
+    end_counter(wanted);
     const Expr next = Expr::make(Op::add, {here, code_.integer(1)});
     const Expr condition = Expr::make(Op::less, {here, code_.integer(extent)});
     code_.add(Statement::loop({Statement::assign(number, code_.integer(0), line)}, condition,
                               std::move(inner), {Statement::assign(number, next, line)}, line));
 }
+
+std::string Storage::begin_counter() {
+    std::string wanted = "index";
+    for (const char letter : std::string_view("ijklabpqrs")) {
+        const std::string name(1, letter);
+        if (code_.assigned.contains(name) || counters_.contains(name)) continue;
+        wanted = name;
+        break;
+    }
+    counters_.insert(wanted);
+    return wanted;
+}
+
+void Storage::end_counter(const std::string& name) { counters_.erase(name); }
 
 void Storage::store_all(const Stored& target, const Array& value) {
     nest(value.shape, [&](const Index& at) { store(target, at, value.at(at)); });

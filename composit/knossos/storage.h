@@ -31,6 +31,10 @@ class Storage {
     void store(const Stored& array, const Index& indices, const Value& value);
     // Loops over all indices.
     void nest(const std::vector<Value>& shape, const std::function<void(const Index&)>& body);
+    // A name for the counter of a loop that has none in the text: a letter that neither the kernel
+    // nor a loop around has, until its loop ends.
+    std::string begin_counter();
+    void end_counter(const std::string& name);
     // Allocates the array and stores the value in it. `is_again`: it may hold another one, whose
     // elements derivatives in reverse note as they are overwritten.
     void fill(const Stored& target, const Array& value, bool is_again = false);

@@ -40,12 +40,23 @@ void collect(const Syntax& part, Mentioned& found) {
     for (const Child& child : part.children) collect(*child.syntax, found);
 }
 
-// Where a name stands in a function, outside loops of that name.
+// Where a name stands in a function, outside loops and comprehensions of that name.
 void find_uses(const Syntax& part, const std::string& name, const Syntax& function,
                const Syntax& loop, bool is_in_loop, bool& is_used) {
     if (part.form == Form::loop && &part != &function) {
         is_in_loop = is_in_loop || &part == &loop;
         if (names_of_part(*part.at(Field::target)).contains(name)) return;
+    } else if (part.form == Form::list_of_each || part.form == Form::generator_of_each) {
+        // Its names are its own, but for what it goes through first.
+        const auto generators = part.all(Field::generator);
+        const bool is_own =
+            std::any_of(generators.begin(), generators.end(), [&](const SyntaxRef& each) {
+                return names_of_part(*each->at(Field::target)).contains(name);
+            });
+        if (is_own) {
+            const SyntaxRef& iterated = generators[0]->at(Field::iterated);
+            return find_uses(*iterated, name, function, loop, is_in_loop, is_used);
+        }
     } else if (part.form == Form::name && part.name == name && !is_in_loop) {
         is_used = true;
     }

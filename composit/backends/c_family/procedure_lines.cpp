@@ -3,6 +3,7 @@
 #include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/procedure_line_text.h"
 #include "composit/backends/c_family/procedure_lines_joined.h"
+#include "composit/backends/c_family/procedure_trips.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/ascii.h"
 #include "composit/base/comments.h"
@@ -57,7 +58,8 @@ bool makes_room(std::string_view text) {
         const size_t end = std::min(rest.find(", "), rest.size());
         const std::string_view one = rest.substr(0, end);
         const bool is_array = one.ends_with(']') && one.find(" = ") == std::string_view::npos;
-        if (!one.ends_with(" = 0.0") && !one.ends_with(" = {}") && !is_array) return false;
+        const bool is_zero = one.ends_with(" = 0.0") || one.ends_with(" = 0");
+        if (!is_zero && !one.ends_with(" = {}") && !is_array) return false;
         rest.remove_prefix(std::min(end + 2, rest.size()));
     }
     return true;
@@ -224,9 +226,16 @@ bool declare_with_constants(Lines& out, const PrintedLine& line) {
 Lines together(const Lines& lines, bool is_derived) {
     Lines out;
     int before = 0;  // the source line of the last one
-    for (const PrintedLine& line : lines) {
-        const bool is_of_same = line.source_line == 0 || line.source_line == before || is_derived;
+    for (size_t i = 0; i < lines.size(); ++i) {
+        PrintedLine line = lines[i];
+        const auto is_of = [&](const PrintedLine& each) {
+            return each.source_line == 0 || each.source_line == before || is_derived;
+        };
+        const bool is_of_same = is_of(line);
         if (line.source_line != 0) before = line.source_line;
+        if (i + 1 < lines.size() && lines[i + 1].indent == line.indent && is_of(lines[i + 1]) &&
+            store_at_once(line, lines[i + 1]))
+            ++i;
         const bool may_join = !out.empty() && out.back().indent == line.indent;
         if (may_join && makes_room(out.back().text) && makes_room(line.text) &&
             declare_together(out.back(), line))
@@ -236,8 +245,8 @@ Lines together(const Lines& lines, bool is_derived) {
                            fill_before(out, line));
         if (is_made_before) continue;
         if (may_join && is_of_same &&
-            (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
-             fill_together(out.back(), line) || assert_together(out.back(), line)))
+            (declare_together(out.back(), line) || fill_together(out.back(), line) ||
+             assert_together(out.back(), line)))
             continue;
         out.push_back(line);
     }
@@ -398,8 +407,12 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 
 }  // namespace
 
-Lines gathered(Lines lines, bool is_derived, bool is_c) {
+Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::string>& names) {
     lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
+    if (is_derived && !is_c) {
+        lines = without_counted_logs(std::move(lines));
+        lines = with_products_together(with_constants_in_place(std::move(lines), names), true);
+    }
     lines = without_unread(together(lines, is_derived));
     if (!is_c) lines = elements_together(lines, is_derived);
     lines = with_values_in_place(std::move(lines), is_derived);

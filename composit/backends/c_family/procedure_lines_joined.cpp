@@ -5,8 +5,11 @@
 #include "composit/base/ascii.h"
 #include "composit/base/text.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <vector>
 
 namespace composit::c_family {
 namespace {
@@ -131,7 +134,152 @@ size_t put_logged(const Lines& lines, size_t begin, bool is_derived, Lines& made
     return 0;
 }
 
+// Whether the text beside a place says that what stands there is a whole value.
+bool is_value_of_its_own(std::string_view before, std::string_view behind) {
+    constexpr std::string_view begins[] = {"(", ", ", " = ", " += ", " -= ", "return "};
+    const bool begins_here =
+        std::any_of(std::begin(begins), std::end(begins),
+                    [&](const std::string_view each) { return before.ends_with(each); });
+    return begins_here && !behind.empty() &&
+           (behind[0] == ')' || behind[0] == ',' || behind[0] == ';');
+}
+
+// The characters outside of parentheses.
+std::string outermost(std::string_view value) {
+    std::string found;
+    int depth = 0;
+    for (const char c : value) {
+        depth -= c == ')' || c == ']';
+        if (depth == 0) found += c;
+        depth += c == '(' || c == '[';
+    }
+    return found;
+}
+
+// The value as it is to stand in a text in place of a name: in parentheses where it would else be
+// another value. A sum, or a product, that other summands follow needs none.
+std::string in_text(const std::string& value, std::string_view before, std::string_view behind) {
+    if (is_value_of_its_own(before, behind)) return value;
+    const std::string own = outermost(value);
+    const bool is_first = is_value_of_its_own(before, ";");
+    const bool adds = behind.starts_with(" + ") || behind.starts_with(" - ");
+    if (is_first && adds && own.find_first_of("?<>=&|!%") == std::string::npos) return value;
+    return own.find(' ') == std::string::npos && value[0] != '-' ? value : "(" + value + ")";
+}
+
+// A constant that the line declares may stand in a later one, which alone reads it, once, with
+// nothing but constants between: the place of that line; 0: it stays. None of the `names` goes.
+size_t put_constant(const Lines& lines, size_t i, const std::set<std::string>& names,
+                    PrintedLine& made) {
+    const auto constant = constant_of(lines[i].text);
+    const auto acts = [](std::string_view text) {
+        return takes_elements(text) || text.find("] = ") != std::string_view::npos ||
+               text.find("checked_index(") != std::string_view::npos;
+    };
+    if (!constant || names.contains(constant->name) || acts(lines[i].text)) return 0;
+    size_t k = i + 1;
+    for (;; ++k) {
+        if (k == lines.size() || lines[k].indent != lines[i].indent) return 0;
+        if (has_word(lines[k].text, constant->name)) break;
+        if (!constant_of(lines[k].text) || acts(lines[k].text)) return 0;
+    }
+    const std::string_view text = lines[k].text;
+    const auto place = only_place_of(constant->name, text);
+    const std::string_view list = "return {";
+    const std::string_view whole = text.starts_with(list) ? text.substr(list.size()) : text;
+    if (!place || !runs_once(whole) || takes_elements(text) ||
+        is_read_from(lines, k + 1, lines[i].indent, constant->name))
+        return 0;
+    made = lines[k];
+    const std::string_view behind = text.substr(*place + constant->name.size());
+    made.text.replace(*place, constant->name.size(),
+                      in_text(constant->value, text.substr(0, *place), behind));
+    if (made.source_line == 0) made.source_line = lines[i].source_line;
+    const size_t own = count_of_lines(lines[i]), next = count_of_lines(lines[k]);
+    // A short constant stands beside others of its type, maybe.
+    const size_t most = own == 1 ? next : own + next - 1;
+    return count_of_lines(made) <= most ? k : 0;
+}
+
+// "add_multiple(dx, y, g, n);" or with set_.
+struct WrittenMultiple {
+    bool adds = false;
+    std::vector<std::string> arguments;
+};
+std::optional<WrittenMultiple> multiple_of(std::string_view text) {
+    constexpr std::string_view heads[] = {"set_multiple(", "add_multiple("};
+    for (const bool adds : {false, true}) {
+        const std::string_view head = heads[adds];
+        if (!text.starts_with(head) || !text.ends_with(");")) continue;
+        WrittenMultiple made{adds, {""}};
+        int depth = 0;
+        for (const char c : text.substr(head.size(), text.size() - head.size() - 2)) {
+            depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+            if (c == ',' && depth == 0)
+                made.arguments.emplace_back();
+            else if (c != ' ' || !made.arguments.back().empty())
+                made.arguments.back() += c;
+        }
+        return made;
+    }
+    return {};
+}
+
+// Whether the one is of the array that receives the gradient of the other's: "dx + i", "x".
+bool is_gradient_of(std::string_view one, std::string_view other) {
+    const auto word = [](std::string_view text) {
+        size_t end = 0;
+        while (end < text.size() && ascii::is_of_word(text[end])) ++end;
+        return text.substr(0, end);
+    };
+    return word(one) == "d" + std::string(word(other));
+}
+
+// What both rows of a product receive: two multiples of one factor.
+bool put_together(const PrintedLine& line, const PrintedLine& next, PrintedLine& made) {
+    const auto one = multiple_of(line.text), other = multiple_of(next.text);
+    if (!one || !other || one->arguments.size() != 4 || other->arguments.size() != 4) return false;
+    const auto &a = one->arguments, &b = other->arguments;
+    if (a[2] != b[2] || a[3] != b[3] || !is_gradient_of(a[0], b[1]) ||
+        !is_gradient_of(b[0], a[1]) || (!one->adds && !other->adds))
+        return false;
+    const auto& set = one->adds ? b : a;
+    const auto& added = one->adds ? a : b;
+    const char* name = one->adds && other->adds ? "dot_product_vjp(" : "set_dot_product_vjp(";
+    made = line;
+    made.text = text(name, set[2], ", ", added[1], ", ", set[1], ", ", set[0], ", ", added[0], ", ",
+                     set[3], ");");
+    return count_of_lines(made) < count_of_lines(line) + count_of_lines(next);
+}
+
 }  // namespace
+
+Lines with_constants_in_place(Lines lines, const std::set<std::string>& names) {
+    for (size_t i = 0; i + 1 < lines.size();) {
+        PrintedLine made;
+        if (const size_t k = put_constant(lines, i, names, made)) {
+            lines[k] = made;
+            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
+            i -= i > 0;
+        } else {
+            ++i;
+        }
+    }
+    return lines;
+}
+
+Lines with_products_together(const Lines& lines, bool is_derived) {
+    Lines out;
+    for (const PrintedLine& line : lines) {
+        PrintedLine made;
+        if (!out.empty() && are_of_one_block(out.back(), line, is_derived) &&
+            put_together(out.back(), line, made))
+            out.back() = made;
+        else
+            out.push_back(line);
+    }
+    return out;
+}
 
 Lines with_indices_in_place(Lines lines, bool is_derived) {
     for (size_t i = 0; i + 1 < lines.size();) {

@@ -3,6 +3,8 @@
 
 #include "composit/backends/c_family/procedure_lines.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace composit::c_family {
@@ -10,6 +12,17 @@ namespace composit::c_family {
 // An index that one statement alone reads, once, where it needs fewer lines so:
 //   const int64_t s = checked_index(i, n);  x[s] += 1.0;   to  x[checked_index(i, n)] += 1.0;
 std::vector<PrintedLine> with_indices_in_place(std::vector<PrintedLine> lines, bool is_derived);
+
+// A constant that one statement alone reads, once, where it takes no more lines so; none of the
+// `names`, which are the function's own:
+//   const double a = x < y ? 0.0 : 1.0;  n += a;           to  n += x < y ? 0.0 : 1.0;
+std::vector<PrintedLine> with_constants_in_place(std::vector<PrintedLine> lines,
+                                                 const std::set<std::string>& names);
+
+// What two rows receive of the gradient of their product:
+//   add_multiple(dx, a, g, n);  add_multiple(da, x, g, n); to  dot_product_vjp(g, a, x, da, dx, n);
+std::vector<PrintedLine> with_products_together(const std::vector<PrintedLine>& lines,
+                                                bool is_derived);
 
 // A value that is stored, then added; what is logged, then overwritten:
 //   const double a = x[i] = b;  y += a;                    to  y += (x[i] = b);

@@ -86,7 +86,9 @@ std::string ProcedureWriter::run() {
     const bool is_derived = std::any_of(all.begin(), all.end(), [](const Statement* each) {
         return each->line.sweep != ir::procedure::Sweep::value;
     });
-    return printed(gathered(std::move(lines_), is_derived), procedure_.file);
+    const Procedure& own = procedure_.reverse_of ? *procedure_.reverse_of : procedure_;
+    return printed(gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own)),
+                   procedure_.file);
 }
 
 // Variables whose scopes do not meet may have one name.

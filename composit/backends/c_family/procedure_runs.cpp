@@ -267,6 +267,20 @@ void set_multiple(T* __restrict y, const T* __restrict x, T factor, int64_t n) {
     for (int64_t i = 0; i < n; ++i) y[i] = x[i] * factor;
 }
 
+// What x and y receive of the gradient g of their dot_product, beside what they have.
+template <class T>
+void dot_product_vjp(T g, const T* x, const T* y, T* dx, T* dy, int64_t n) {
+    add_multiple(dx, y, g, n);
+    add_multiple(dy, x, g, n);
+}
+
+// The same, of which x receives nothing else before.
+template <class T>
+void set_dot_product_vjp(T g, const T* x, const T* y, T* dx, T* dy, int64_t n) {
+    set_multiple(dx, y, g, n);
+    add_multiple(dy, x, g, n);
+}
+
 )";
     const auto extreme = [&](const std::string& name, const std::string& what, char sign) {
         const std::string head = throws ? ", int line = __builtin_LINE()" : "";

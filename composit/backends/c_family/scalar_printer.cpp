@@ -175,6 +175,10 @@ class StatementPrinter {
     bool becomes_statement(const Expr& expr, const Term& term) const {
         if (ir::scalar::arity_of(expr.op()) == 0 || expr.op() == Op::loop) return false;
         if (together_.contains(expr.id())) return false;
+        // -x is as short as a name for it.
+        if (is_of_procedure_ && expr.op() == Op::negate &&
+            ir::scalar::arity_of(expr.operands()[0].op()) == 0)
+            return false;
         // Compilers join the condition of a choice that is written within a branch of another one
         // with the other's: one more comparison of vectors, which costs as much as two
         // multiplications with AVX-512. A value of its own is computed in any case.

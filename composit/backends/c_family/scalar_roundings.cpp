@@ -9,6 +9,15 @@ namespace composit::c_family {
 using ir::scalar::Expr;
 using ir::scalar::Op;
 
+namespace {
+
+bool may_be_power_of_two(const Expr& value) {
+    int exponent = 0;
+    return value.op() != Op::constant || std::abs(std::frexp(value.value(), &exponent)) == 0.5;
+}
+
+}  // namespace
+
 Shape Fusing::shape_of(const Expr& value) {
     if (!ir::is_floating(value.dtype())) return {false, true, true};
     const auto found = known_.find(value.id());
@@ -26,7 +35,8 @@ Shape Fusing::computed(const Expr& value) {
                     arguments_.constants.contains(value.index())};
         case Op::multiply: return {true, operand(0).is_negated || operand(1).is_negated, false};
         case Op::divide:  // by a power of two: a product
-            return {operand(1).is_constant, operand(0).is_negated || operand(1).is_negated, false};
+            return {operand(1).is_constant && may_be_power_of_two(value.operand(1)),
+                    operand(0).is_negated || operand(1).is_negated, false};
         case Op::add:  // of -0.0: the other operand
             return {(operand(0).is_product && operand(1).is_constant && operand(1).is_negated) ||
                         (operand(1).is_product && operand(0).is_constant && operand(0).is_negated),

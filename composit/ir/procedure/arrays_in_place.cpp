@@ -1,5 +1,6 @@
 #include "composit/ir/procedure/arrays_in_place.h"
 
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -152,15 +153,30 @@ void leave_out_copy(Procedure& procedure, size_t place, const CopiedArray& copie
         procedure.body.erase(procedure.body.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
+// The arrays that statements exchange with one another: what memory they have is exchanged.
+std::set<int> exchanged_in(const Procedure& procedure, const Block& block) {
+    std::set<int> found;
+    for (size_t i = 0; i < block.size(); ++i) {
+        if (const auto exchange = exchange_at(procedure, block, i))
+            found.insert({exchange->one, exchange->other});
+        for (const Block* inner : {&block[i].body, &block[i].otherwise})
+            found.merge(exchanged_in(procedure, *inner));
+    }
+    return found;
+}
+
 // An output that nothing mentions before a local array is copied to it, behind which nothing
 // mentions either.
 bool write_output_instead(Procedure& procedure) {
+    const std::set<int> exchanged = exchanged_in(procedure, procedure.body);
     for (size_t i = 0; i < procedure.body.size(); ++i) {
         for (const CopiedArray& copied : copies_in(procedure, procedure.body[i])) {
             const ArrayVariable& from = procedure.arrays[static_cast<size_t>(copied.from)];
             const ArrayVariable& to = procedure.arrays[static_cast<size_t>(copied.to)];
             const auto allocation = allocation_of(procedure, copied.from);
-            if (from.role != Role::local || to.role != Role::output || !allocation) continue;
+            if (from.role != Role::local || to.role != Role::output || !allocation ||
+                exchanged.contains(copied.from))
+                continue;
             const Block behind(procedure.body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                procedure.body.end());
             auto later = mentions_of_arrays(behind);
@@ -184,6 +200,48 @@ bool write_output_instead(Procedure& procedure) {
         }
     }
     return false;
+}
+
+// for (a …) for (b …) { v = from[a, b]; to[a, b] = v; }, over all elements of both, as one loop.
+void copy_at_once(const Procedure& procedure, Statement& loop) {
+    std::vector<int> counters;
+    std::vector<Expr> extents;
+    const Statement* inner = &loop;
+    for (;; inner = inner->body.data()) {
+        const auto range = inner->kind == Kind::loop ? range_of(*inner) : std::nullopt;
+        if (!range || !is_integer_constant(range->low, 0) || inner->body.empty()) return;
+        counters.push_back(range->counter);
+        extents.push_back(range->high);
+        if (inner->body.size() != 1) break;
+    }
+    if (counters.size() < 2 || inner->body.size() != 2) return;
+    const Statement &load = inner->body[0], &store = inner->body[1];
+    if (load.kind != Kind::load || store.kind != Kind::store || load.array == store.array ||
+        !is_variable(store.values[0], load.variable))
+        return;
+    const ArrayVariable &from = procedure.arrays[static_cast<size_t>(load.array)],
+                        &to = procedure.arrays[static_cast<size_t>(store.array)];
+    if (!are_alike(from, to) || to.shape.size() != counters.size() ||
+        !scalar::structurally_equal(to.shape, extents))
+        return;
+    std::vector<Expr> index;
+    for (const int counter : counters)
+        index.push_back(procedure.variable(static_cast<size_t>(counter)));
+    for (const Statement* each : {&load, &store})
+        if (each->index.size() != index.size() || !scalar::structurally_equal(each->index, index))
+            return;
+    const Block one{loop};
+    std::map<int, int> within = mentions_in(procedure, one);
+    std::map<int, int> everywhere = mentions_in(procedure, procedure.body);
+    for (const auto& [variable, times] : assignments_in(one))
+        if (within[variable] != everywhere[variable]) return;
+    const Expr here = index.back();
+    const SourceLine line = loop.line;
+    Block body = inner->body;
+    for (Statement& each : body) each.index = {here};
+    loop = Statement::loop({Statement::assign(counters.back(), integer(0), line)},
+                           here < element_count(to.shape), std::move(body),
+                           {Statement::assign(counters.back(), here + integer(1), line)}, line);
 }
 
 class ReadAgain {
@@ -259,6 +317,7 @@ class ReadAgain {
 }  // namespace
 
 Procedure with_arrays_in_place(Procedure procedure) {
+    for (Statement& statement : procedure.body) copy_at_once(procedure, statement);
     while (read_input_instead(procedure) || write_output_instead(procedure)) continue;
     return procedure;
 }

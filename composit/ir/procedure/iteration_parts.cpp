@@ -100,4 +100,20 @@ void name_parts(Procedure& procedure, Block& body, int counter, const std::set<i
     PartsNamed(procedure, body, counter, own).run();
 }
 
+Statement without_own_arrays(const Procedure& procedure, Statement loop, Block& ahead) {
+    const auto is_small = [&](int number) {
+        const ArrayVariable& array = procedure.arrays[static_cast<size_t>(number)];
+        return array.role == ArrayVariable::Role::local && !array.grows &&
+               std::all_of(array.shape.begin(), array.shape.end(),
+                           [](const Expr& extent) { return extent.op() == scalar::Op::constant; });
+    };
+    std::erase_if(loop.body, [&](const Statement& each) {
+        const bool is_movable =
+            each.kind == Statement::Kind::allocate && !each.is_zeroed && is_small(each.array);
+        if (is_movable) ahead.push_back(each);
+        return is_movable;
+    });
+    return loop;
+}
+
 }  // namespace composit::ir::procedure

@@ -21,4 +21,8 @@ bool is_running_sum(const Statement& statement, const std::map<int, int>& assign
 // out. `own`: variables that no iteration hands on.
 void name_parts(Procedure& procedure, Block& body, int counter, const std::set<int>& own);
 
+// The loop without its own allocations of small arrays that need no zeros: they may as well stand
+// `ahead` of it.
+Statement without_own_arrays(const Procedure& procedure, Statement loop, Block& ahead);
+
 }  // namespace composit::ir::procedure

@@ -49,6 +49,19 @@ Expr unless_idle(const Expr& runs, const Expr& check) {
     return Expr::make(Op::bit_or, {Expr::make(opposite->second, runs.operands()), check});
 }
 
+// Whether b > a, of a < b, and so on.
+bool says_the_same(const Expr& one, const Expr& other) {
+    static const std::map<Op, Op> mirrored = {{Op::less, Op::greater},
+                                              {Op::greater, Op::less},
+                                              {Op::greater_equal, Op::less_equal},
+                                              {Op::less_equal, Op::greater_equal}};
+    const auto found = mirrored.find(one.op());
+    if (scalar::structurally_equal({one}, {other})) return true;
+    return found != mirrored.end() && other.op() == found->second &&
+           scalar::structurally_equal({one.operand(0), one.operand(1)},
+                                      {other.operand(1), other.operand(0)});
+}
+
 class Mover {
   public:
     explicit Mover(const Procedure& procedure)
@@ -88,6 +101,8 @@ class Mover {
                 out.push_back(statement);
                 continue;
             }
+            // It holds wherever the loop runs.
+            if (is_check && is_same && says_the_same(*runs, statement.values[0])) continue;
             // Behind what may end the iteration, or another check, the order has to stay.
             goes_on = goes_on && (is_check ? is_same : !may_end({statement}));
             const Expr ahead =

@@ -260,7 +260,8 @@ void keep_products(Procedure& procedure, const std::set<int>& changing, Kept& ke
                                        [&](const Statement& each) { return &each == &outermost; });
         move_to(loop->body, array, {place});
         known.shape.insert(known.shape.begin(), trips);
-        kept.loops[array] = kept.products[array] = count->counter;
+        kept.loops[array] = count->counter;
+        kept.lives[array] = {count->counter, 1};
         procedure.body.insert(loop, std::move(allocation));
     }
 }
@@ -280,6 +281,7 @@ void keep_arrays(Procedure& procedure, const std::set<int>& changing, Kept& kept
             continue;
         known.shape.insert(known.shape.begin(), place->extents.begin(), place->extents.end());
         kept.loops[array] = place->counter;
+        kept.lives[array] = {count_of(*loops.back())->counter, std::ssize(place->index)};
         const Statement allocation = *own[0].statement, *outermost = loops[0];
         move_to(procedure.body, array, place->index);
         allocate_in(procedure.body, outermost, allocation);

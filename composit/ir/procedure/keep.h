@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,8 +19,13 @@ namespace composit::ir::procedure {
 struct Kept {
     // array -> the counter of the loop whose iterations find its elements there
     std::map<int, int> loops;
-    // array of products, with a first axis for an outermost loop -> the counter of that loop
-    std::map<int, int> products;
+    // Of an array with first axes for loops: its adjoint lives in one iteration of the loop with
+    // this counter, and has none of these axes.
+    struct Life {
+        int counter = -1;
+        std::ptrdiff_t axes = 0;
+    };
+    std::map<int, Life> lives;
     // variable -> the array, and the place in it, that keeps its value
     std::map<int, std::pair<int, std::vector<Expr>>> values;
 };

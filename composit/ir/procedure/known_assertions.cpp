@@ -3,6 +3,7 @@
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -109,8 +110,9 @@ class KnownAssertions {
     }
 
     bool is_known(const Statement& statement) {
-        const std::vector<Expr> holds = in_symbols(statement.values);
+        std::vector<Expr> holds = in_symbols(statement.values);
         if (always_holds(holds[0])) return true;
+        holds[0] = as_bound(holds[0]);
         for (const Fact& known : known_)
             if (are_equal_lists({known.holds}, holds) && run_here(known.within)) return true;
         known_.push_back({holds[0], {}});
@@ -127,6 +129,27 @@ class KnownAssertions {
                other.op() == Op::greater && one.operand(0).dtype() == DType::int64 &&
                are_equal_lists({one.operand(0), one.operand(1)},
                                {other.operand(1), other.operand(0)});
+    }
+
+    // Of an integer and a constant, in one form: x >= 1, of 0 < x.
+    static Expr as_bound(const Expr& value) {
+        const Op op = value.op();
+        const bool is_comparison =
+            op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal;
+        if (!is_comparison || value.operand(0).dtype() != DType::int64) return value;
+        const bool is_turned = op == Op::greater || op == Op::greater_equal;
+        const Expr low = value.operand(is_turned ? 1 : 0), high = value.operand(is_turned ? 0 : 1);
+        const bool is_strict = op == Op::less || op == Op::greater;
+        constexpr double most = 1e15;  // what one more of is exact
+        const auto is_number = [&](const Expr& x) {
+            return x.op() == Op::constant && std::abs(x.value()) < most;
+        };
+        const auto moved = [&](const Expr& x, int64_t by) {
+            return integer(static_cast<int64_t>(x.value()) + (is_strict ? by : 0));
+        };
+        if (is_number(low)) return Expr::make(Op::greater_equal, {high, moved(low, 1)});
+        if (is_number(high)) return Expr::make(Op::less_equal, {low, moved(high, -1)});
+        return value;
     }
 
     // Whether loops with these counters stand around.

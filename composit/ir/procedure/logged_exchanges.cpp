@@ -8,7 +8,7 @@ std::optional<Exchange> LoggedLoops::exchange_of(const Block& block, size_t plac
     const auto found = reversible_exchange_at(p_, block, place);
     if (!found) return {};
     for (const int array : {found->one, found->other, found->between})
-        if (!changing_.contains(array) || kept_.products.contains(array)) return {};
+        if (!changing_.contains(array) || kept_.lives.contains(array)) return {};
     if (array_adjoints_.contains(found->one) != array_adjoints_.contains(found->other)) return {};
     return found;
 }

@@ -54,51 +54,6 @@ Statement LoggedLoops::push(int variable, const SourceLine& line) {
     return Statement::write(Kind::append, log_of(variable), {}, read(variable), line);
 }
 
-LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part) const {
-    Pushed pushed;
-    std::map<int, int> inside = mentions_in(p_, part), around = mentions_in(p_, as_swept(block));
-    const std::set<int> exposed = exposed_in(p_, part), carried = exposed_in(p_, block);
-    const std::map<int, int> assigned = assignments_in(part);
-    const auto is_own = [&](int variable) {
-        return is_always_assigned(part, variable) &&
-               around[variable] == logs_->mentions.at(variable) &&
-               assigned.at(variable) == logs_->assignments.at(variable) &&
-               !carried.contains(variable);
-    };
-    std::set<int> own_once;
-    for (const auto& [variable, times] : assigned)
-        if (times == 1 && is_own(variable)) own_once.insert(variable);
-    for (const auto& [variable, times] : assigned) {
-        const auto all = mentions_.find(variable);
-        if (all == mentions_.end()) continue;
-        if (inside[variable] == all->second && !exposed.contains(variable)) continue;
-        if (!is_made_again(variable, part, own_once, pushed.again))
-            (is_own(variable) ? pushed.behind : pushed.before).push_back(variable);
-    }
-    return pushed;
-}
-
-bool LoggedLoops::is_made_again(int variable, const Block& part, const std::set<int>& own_once,
-                                Block& again) const {
-    const auto makes = [variable](const Statement& each) {
-        return is_assignment(each) && each.variable == variable;
-    };
-    if (std::any_of(again.begin(), again.end(), makes)) return true;
-    if (!own_once.contains(variable)) return false;
-    const Statement& made = *std::find_if(part.begin(), part.end(), makes);
-    const bool is_input =
-        made.kind == Kind::load &&
-        p_.arrays[static_cast<size_t>(made.array)].role == ArrayVariable::Role::input;
-    if (made.kind != Kind::assign && !is_input) return false;
-    Block with = again;
-    for (const int read : variables_in(is_input ? made.index : made.values))
-        if (!is_known_again({this->read(read)}, {}) && !is_made_again(read, part, own_once, with))
-            return false;
-    again = std::move(with);
-    again.push_back(made);
-    return true;
-}
-
 // ----- the forward sweep
 
 void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Block& out) {
@@ -158,7 +113,12 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
     Block out;
     records.resize(block.size());
     size_t exchanged = 0;  // behind the last exchange
-    for (const Part& part : parts_of(block, changing_)) {
+    const std::vector<Part> parts = parts_of(block, changing_);
+    const std::vector<Pushed> pushed = pushed_in(block, parts);
+    const std::set<int> had = had_;
+    for (size_t k = 0; k < parts.size(); ++k) {
+        const Part& part = parts[k];
+        had_ = had_within(block, parts, pushed, k);
         const Statement& statement = block[part.begin];
         Record& record = records[part.begin];
         if (const auto exchange = exchange_of(block, part.begin))
@@ -166,7 +126,8 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
         if (part.begin < exchanged) {
             out.push_back(statement);
         } else if (!part.is_logged) {
-            forward_part(block, part.of(block), out);
+            record.pushed = pushed[k];
+            forward_part(record.pushed, part.of(block), out);
         } else if (statement.kind == Kind::loop) {
             forward_logged_loop(statement, record, out);
         } else if (statement.kind == Kind::branch) {
@@ -186,6 +147,7 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
         } else {
             out.push_back(statement);
         }
+        had_ = had;
     }
     return out;
 }
@@ -283,8 +245,7 @@ Statement LoggedLoops::over_elements(int array, int counter, Block body, bool is
                            line);
 }
 
-void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out) {
-    const Pushed pushed = pushed_by(block, part);
+void LoggedLoops::forward_part(const Pushed& pushed, const Block& part, Block& out) {
     const std::map<size_t, size_t> rows = rows_in(part);
     const SourceLine line = part[0].line;
     for (const int variable : pushed.before) {
@@ -344,11 +305,10 @@ void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>&
     const std::vector<Part> parts = parts_of(block, changing_);
     for (const Part& part : parts) {
         if (part.is_logged) continue;
-        const Block own = part.of(block);
-        const Pushed pushed = pushed_by(block, own);
-        out.insert(out.end(), pushed.again.begin(), pushed.again.end());
+        const Pushed& pushed = records[part.begin].pushed;
+        if (!pushed.again_after) out.insert(out.end(), pushed.again.begin(), pushed.again.end());
         for (const int variable : pushed.behind)
-            out.push_back(Statement::take(variable, log_of(variable), own[0].line));
+            out.push_back(Statement::take(variable, log_of(variable), block[part.begin].line));
     }
     for (size_t i = parts.size(); i-- > 0;) {
         const Statement& statement = block[parts[i].begin];
@@ -357,7 +317,10 @@ void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>&
             i -= 2;
             backward_exchange(block, parts[i].begin, out);
         } else if (!parts[i].is_logged) {
-            backward_part(block, parts[i].of(block), out, zeros);
+            backward_part(record.pushed, parts[i].of(block), out, zeros);
+            for (const Part& part : parts)
+                if (const Pushed& late = records[part.begin].pushed; late.again_after == i)
+                    out.insert(out.end(), late.again.begin(), late.again.end());
         } else if (statement.kind == Kind::branch) {
             if (record.is_known)
                 out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
@@ -388,7 +351,7 @@ Block without_assertions(const Block& block) {
 
 }  // namespace
 
-void LoggedLoops::backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros) {
+void LoggedLoops::backward_part(const Pushed& pushed, const Block& part, Block& out, Zeros& zeros) {
     const std::map<int, int> assigned = assignments_in(part);
     std::set<size_t> makers;
     for (size_t i = 0; i < part.size(); ++i)
@@ -424,7 +387,7 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
         out.push_back(Statement::take(old, logs_->of.at(-1 - write.array), write.line));
         out.push_back(Statement::write(Kind::store, write.array, index, read(old), write.line));
     }
-    const std::vector<int> before = pushed_by(block, part).before;
+    const std::vector<int>& before = pushed.before;
     for (size_t i = before.size(); i-- > 0;)
         out.push_back(Statement::take(before[i], log_of(before[i]), part[0].line));
     std::map<int, int> saved;

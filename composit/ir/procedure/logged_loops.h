@@ -52,24 +52,32 @@ class LoggedLoops : protected ReverseSetup {
     Logs* logs_ = nullptr;  // of the logged loop around
 
   private:
-    // The variables that a part assigns and others read: of which the value before it is logged,
-    // and of which the one behind it is, as no iteration reads one of another. Where a statement
-    // reads nothing that the loop changes, it runs again instead.
-    struct Pushed {
-        std::vector<int> before, behind;
-        Block again;
+    // Integers that the backward sweep has while it is in a block.
+    struct Had {
+        std::set<int> there;             // wherever it is in the block
+        std::map<int, size_t> put_back;  // behind the adjoints of the part with this number
     };
-    Pushed pushed_by(const Block& block, const Block& part) const;
+    Pushed pushed_by(const Block& block, const Block& part, const Had& had) const;
+    // Of the parts of a block, each of which assigns a variable once, which put back what it was.
+    std::map<int, size_t> put_back_in(const Block& block, const std::vector<Part>& parts) const;
+    // What parts of a block push; what was `there` around them.
+    std::vector<Pushed> pushed_in(const Block& block, const std::vector<Part>& parts) const;
+    // The integers that the backward sweep has within a part.
+    std::set<int> had_within(const Block& block, const std::vector<Part>& parts,
+                             const std::vector<Pushed>& pushed, size_t number) const;
+    // How many of the block's own branches with logs ask for the variable.
+    int asks_of(const Block& block, int variable) const;
     Block forward_logged(const Block& block, std::vector<Record>& records);
-    void forward_part(const Block& block, const Block& part, Block& out);
-    void backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros);
+    void forward_part(const Pushed& pushed, const Block& part, Block& out);
+    void backward_part(const Pushed& pushed, const Block& part, Block& out, Zeros& zeros);
     // Whether values read nothing that the loop changes, but for what its heads do and for the
     // variables that were `found`.
     bool is_known_again(const std::vector<Expr>& values, const std::set<int>& found) const;
-    // Adds to `again` the statements of a part that compute a variable of what such values are, if
-    // they are all, and each assigns a variable `own_once`, in each iteration, for this one only.
+    // Adds to what a part makes again its statements that compute a variable of what such values
+    // are, or, of an integer, of others that it has, if they are all, and each assigns a variable
+    // `own_once`, in each iteration, for this one only.
     bool is_made_again(int variable, const Block& part, const std::set<int>& own_once,
-                       Block& again) const;
+                       const Had& had, Pushed& pushed) const;
     // Whether the backward sweep of statements gives a variable the value from before them.
     bool is_put_back(const Block& block, int variable) const;
     // Stores of a part that give all elements of a small array new values, in order, before any of
@@ -87,6 +95,7 @@ class LoggedLoops : protected ReverseSetup {
     int log_of(int variable);
     int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
     Statement push(int variable, const SourceLine& line);
+    std::set<int> had_;  // integers that the backward sweep has in the logged block around
     Expr read(int variable) const { return out_.variable(static_cast<size_t>(variable)); }
 };
 

@@ -53,8 +53,10 @@ class LoopsInBlocks {
             const bool within = walk(block[i].body);
             is_made |= within | (block[i].kind != Kind::loop && walk(block[i].otherwise));
             if (within || block[i].kind != Kind::loop) continue;
-            const Block made = blocks_of(block[i]);
+            Block ahead;
+            Block made = blocks_of(without_own_arrays(p_, block[i], ahead));
             if (made.empty()) continue;
+            made.insert(made.begin(), ahead.begin(), ahead.end());
             const auto place = block.begin() + static_cast<std::ptrdiff_t>(i);
             block.insert(block.erase(place), made.begin(), made.end());
             i += made.size() - 1;

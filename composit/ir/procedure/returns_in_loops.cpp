@@ -68,7 +68,7 @@ class Rewriter {
     }
 
     void start(const SourceLine& line, Block& made) {
-        if (flag_ < 0) flag_ = procedure_.add_variable("has_returned", DType::boolean);
+        if (flag_ < 0) flag_ = procedure_.add_variable(flag_of_returns, DType::boolean);
         made.push_back(Statement::assign(flag_, Expr::constant_integer(DType::boolean, 0), line));
         for (const int result : results_) {
             const DType dtype = procedure_.variables[static_cast<size_t>(result)].dtype;

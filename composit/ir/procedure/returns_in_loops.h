@@ -7,6 +7,9 @@
 
 namespace composit::ir::procedure {
 
+// The name of variables that say whether a loop was left by `leave`: translators have it, too.
+inline constexpr const char* flag_of_returns = "has_returned";
+
 // The statements, where `leave` stands in no loop: inside, the variables `results` get the values
 // and a flag, a new variable of `procedure`, is set; behind the loops it decides whether to leave.
 //   for (…) { if (c) return x; }          has_returned = false; y = 0;

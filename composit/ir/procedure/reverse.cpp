@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace composit::ir::procedure {
 namespace {
@@ -113,6 +114,7 @@ class Reverser : private LoggedLoops {
             Record& record = records.emplace_back();
             switch (statement.kind) {
                 case Kind::assign:
+                    if (there_.contains(statement.variable)) break;
                     if (loads_stored(block, statement, out)) break;
                     [[fallthrough]];
                 case Kind::load:
@@ -132,7 +134,7 @@ class Reverser : private LoggedLoops {
                     const bool is_output =
                         p_.arrays[static_cast<size_t>(statement.array)].role == Role::output;
                     if (found != array_adjoints_.end() && !is_output &&
-                        !kept_.products.contains(statement.array))
+                        !kept_.lives.contains(statement.array))
                         out.push_back(Statement::allocate(found->second, true, statement.line));
                     break;
                 }
@@ -193,6 +195,7 @@ class Reverser : private LoggedLoops {
         }
         for (const auto& [array, undo] : record.undos) carried.insert(undo.count);
         Block tapes;
+        if (count) record.sums = sums_in(p_, loop.body, carried);
         for (const int variable : carried) {
             const Variable own = out_.variables[static_cast<size_t>(variable)];
             tape.dtype = own.dtype;
@@ -200,8 +203,13 @@ class Reverser : private LoggedLoops {
             record.tapes[variable] = made;
             out.push_back(Statement::allocate(made, false, loop.line));
             const Expr value = out_.variable(static_cast<size_t>(variable));
-            tapes.push_back(count ? Statement::write(Kind::store, made, {place}, value, loop.line)
-                                  : Statement::write(Kind::append, made, {}, value, loop.line));
+            const Statement keep =
+                count ? Statement::write(Kind::store, made, {place}, value, loop.line)
+                      : Statement::write(Kind::append, made, {}, value, loop.line);
+            if (record.sums.contains(variable))
+                copy.body.insert(assignment_of(copy.body, variable) + 1, keep);
+            else
+                tapes.push_back(keep);
         }
         if (!count) {
             const Expr trips = out_.variable(static_cast<size_t>(record.trips));
@@ -248,12 +256,6 @@ class Reverser : private LoggedLoops {
             if (variable != except && adjoints_.contains(variable))
                 contribute(variable, received_by(variable, value, g, known, statement), out, zeros,
                            statement.line);
-    }
-
-    void restore(int variable, int saved, Block& out, const SourceLine& line) const {
-        if (saved >= 0)
-            out.push_back(
-                Statement::assign(variable, out_.variable(static_cast<size_t>(saved)), line));
     }
 
     void backward(const Block& block, const std::vector<Record>& records, Block& out,
@@ -317,7 +319,8 @@ class Reverser : private LoggedLoops {
     // Where the adjoint of an element is.
     std::vector<Expr> adjoint_index(const Statement& statement) const {
         std::vector<Expr> index = statement.index;
-        if (kept_.products.contains(statement.array)) index.erase(index.begin());
+        if (const auto own = kept_.lives.find(statement.array); own != kept_.lives.end())
+            index.erase(index.begin(), index.begin() + own->second.axes);
         return index;
     }
 
@@ -346,11 +349,6 @@ class Reverser : private LoggedLoops {
                     if (is_adjoint_.contains(variable)) found.insert(variable);
         }
         return found;
-    }
-
-    void clear(int variable, Block& out, const SourceLine& line) const {
-        const DType dtype = out_.variables[static_cast<size_t>(variable)].dtype;
-        out.push_back(Statement::assign(variable, zero(dtype), line));
     }
 
     void backward_branch(const Statement& statement, const Record& record, Block& out,
@@ -426,13 +424,15 @@ class Reverser : private LoggedLoops {
         for (const auto& [variable, tape] : record.tapes)
             inner.push_back(Statement::load(variable, tape, {place}, loop.line));
         if (count)
-            for (const auto& [array, within] : kept_.products)
-                if (within == count->counter && array_adjoints_.contains(array))
+            for (const auto& [array, life] : kept_.lives)
+                if (life.counter == count->counter && array_adjoints_.contains(array))
                     inner.push_back(
                         Statement::allocate(array_adjoints_.at(array), true, loop.line));
         std::vector<Record> records = record.body;
         if (!record.is_logged) {
+            const std::set<int> around = std::exchange(there_, record.sums);
             const Block again = forward(body, records);
+            there_ = around;
             inner.insert(inner.end(), again.begin(), again.end());
         }
         const std::set<int> exposed = exposed_in(p_, loop.body);
@@ -475,6 +475,8 @@ class Reverser : private LoggedLoops {
     Expr trips(const Record& record) const {
         return out_.variable(static_cast<size_t>(record.trips));
     }
+
+    std::set<int> there_;  // variables that have their values already when an iteration runs again
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/row.h"
 
+#include <algorithm>
 #include <map>
 
 namespace composit::ir::procedure {
@@ -238,6 +239,31 @@ bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
             !has_own_elements(procedure, body, counter, array))
             return false;
     return !assigned.contains(counter);
+}
+
+Block::const_iterator assignment_of(const Block& block, int variable) {
+    return std::find_if(block.begin(), block.end(), [variable](const Statement& each) {
+        return each.kind == Kind::assign && each.variable == variable;
+    });
+}
+
+std::set<int> sums_in(const Procedure& procedure, const Block& body, const std::set<int>& carried) {
+    std::set<int> found;
+    if (may_exit(body)) return found;
+    std::map<int, int> assigned = assignments_in(body);
+    for (const int variable : carried) {
+        const auto made = assignment_of(body, variable);
+        const Block before(body.begin(), made);
+        if (made == body.end() || assigned[variable] != 1 ||
+            mentions_in(procedure, before).contains(variable))
+            continue;
+        const Expr& value = made->values[0];
+        const bool adds = value.op() == Op::add || value.op() == Op::subtract;
+        if (adds && is_floating(value.dtype()) && is_variable(value.operand(0), variable) &&
+            !variables_in({value.operand(1)}).contains(variable))
+            found.insert(variable);
+    }
+    return found;
 }
 
 Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,

@@ -57,6 +57,13 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
 bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
                      const std::set<int>& outliving);
 
+// The first of the block's own assignments to the variable.
+Block::const_iterator assignment_of(const Block& block, int variable);
+
+// Of the `carried` variables of a loop's body, those that each iteration adds something to before
+// anything else reads them: nobody needs the old value, adjoints neither.
+std::set<int> sums_in(const Procedure& procedure, const Block& body, const std::set<int>& carried);
+
 // The loop that runs `body` for each number of the count, from the last to the first, if it began
 // at `begin`.
 Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,

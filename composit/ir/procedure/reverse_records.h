@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -38,6 +39,16 @@ struct Logs {
     std::set<int> summed;  // arrays of which what additions overwrite is not logged
 };
 
+// The variables that a part of a logged block assigns and others read: of which the value before it
+// is logged, and of which the one behind it is, as no iteration reads one of another. Where a
+// statement reads nothing that the loop changes, or integers that the backward sweep has put back,
+// it runs again instead. Of what only conditions of branches read, these log what they find.
+struct Pushed {
+    std::vector<int> before, behind;
+    Block again;
+    std::optional<size_t> again_after;  // the adjoints of this part; none: the block's beginning
+};
+
 // What the backward sweep has to know of a statement's forward one.
 struct Record {
     int saved = -1;         // the variable that holds what an assignment or a store overwrote
@@ -46,10 +57,12 @@ struct Record {
     int trips = -1;  // the variable that counts a loop's iterations, where they are not known
     Expr begin;      // of a counted loop
     std::map<int, int> tapes;    // of a loop: variable -> the array of its values
+    std::set<int> sums;          // of a loop: those whose tape has the values behind an iteration
     std::map<int, int> saves;    // of a loop: variable -> the one that holds its value before
     Undos undos;                 // of a loop
     bool is_logged = false;      // of a loop or a branch
     std::shared_ptr<Logs> logs;  // of a logged loop that is in no other one
+    Pushed pushed;               // of the first statement of a part
     std::vector<Record> body, otherwise;
 };
 

@@ -2,6 +2,7 @@
 #include "composit/ir/procedure/reverse_setup.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/procedure/additions.h"
 #include "composit/ir/procedure/can_be_logged.h"
 #include "composit/ir/procedure/own_versions.h"
 #include "composit/ir/procedure/parts_once.h"
@@ -10,6 +11,7 @@
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/searches.h"
 #include "composit/ir/procedure/shared_extremes.h"
+#include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/procedure/undo.h"
 
 #include <algorithm>
@@ -21,8 +23,8 @@ using Role = ArrayVariable::Role;
 
 ReverseSetup::ReverseSetup(const Procedure& procedure)
     : p_(with_parts_once(with_elements_read_once(with_values_once(
-                             with_own_versions(with_own_variables(
-                                 with_extremes_shared(with_parameters_for_copies(procedure)))),
+                             with_own_versions(with_own_variables(with_additions(
+                                 with_extremes_shared(with_parameters_for_copies(procedure))))),
                              names_in(procedure))),
                          true)) {
     out_.name = procedure.name + "_vjp";
@@ -162,8 +164,8 @@ void ReverseSetup::add_array_adjoint(int number) {
         array_adjoints_[number] = out_.add_array("d" + name + "_rest", array);
         copy_all(received, array_adjoints_[number], "received", start_);
     } else if (is_active) {
-        // Lives for one iteration.
-        if (kept_.products.contains(number)) array.shape.erase(array.shape.begin());
+        if (const auto own = kept_.lives.find(number); own != kept_.lives.end())
+            array.shape.erase(array.shape.begin(), array.shape.begin() + own->second.axes);
         array_adjoints_[number] = out_.add_array("d" + name, array);
     }
 }
@@ -255,6 +257,16 @@ bool ReverseSetup::stays(int array) const {
     return stores == 1 && std::any_of(body_.begin(), body_.end(), [&](const Statement& each) {
                return each.kind == Kind::allocate && each.array == array;
            });
+}
+
+void ReverseSetup::restore(int variable, int saved, Block& out, const SourceLine& line) const {
+    if (saved >= 0)
+        out.push_back(Statement::assign(variable, out_.variable(static_cast<size_t>(saved)), line));
+}
+
+void ReverseSetup::clear(int variable, Block& out, const SourceLine& line) const {
+    const DType dtype = out_.variables[static_cast<size_t>(variable)].dtype;
+    out.push_back(Statement::assign(variable, zero(dtype), line));
 }
 
 Expr ReverseSetup::adjoint(int variable) const {

@@ -43,6 +43,9 @@ class ReverseSetup {
     // stays: whoever runs again finds it.
     bool stays(int array) const;
     Expr adjoint(int variable) const;
+    // Gives the variable the value that another one saved, if one did; 0.
+    void restore(int variable, int saved, Block& out, const SourceLine& line) const;
+    void clear(int variable, Block& out, const SourceLine& line) const;
 
     std::set<std::string> names_;  // of the function's variables
     Procedure p_;                  // with the numbers of out_

@@ -1,5 +1,6 @@
 // tidied: what a transformation wrote, as a person would have written it.
 #include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/conditions_again.h"
 #include "composit/ir/procedure/idle_stores.h"
 #include "composit/ir/procedure/parts_once.h"
 #include "composit/ir/procedure/procedure.h"
@@ -54,13 +55,14 @@ class Tidier {
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
+        name_before(p_.body);
         add_behind_exchange(p_.body);
         store_at_once(p_.body);
         default_first(p_.body);
         p_ = without_dead_code(without_idle_stores(std::move(p_)));
         fill_first_sides(p_.body);
         p_ = with_arrays_in_place(with_sums_gathered(std::move(p_), names_));
-        return with_parts_once(std::move(p_));
+        return with_conditions_again(with_parts_once(std::move(p_)), names_);
     }
 
   private:
@@ -231,6 +233,27 @@ class Tidier {
             next.values = scalar::substitute(next.values, by);
             block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
             i -= i > 0 ? 2 : 1;
+        }
+    }
+
+    // v = x[i]; v = v + a to before = x[i]; v = before + a, where nothing between mentions v.
+    void name_before(Block& block) {
+        for (size_t i = 0; i < block.size(); ++i) {
+            name_before(block[i].body);
+            if (block[i].kind == Kind::branch) name_before(block[i].otherwise);
+            const int variable = block[i].variable;
+            if (block[i].kind != Kind::load || static_cast<size_t>(variable) < p_.parameters)
+                continue;
+            size_t k = i + 1;
+            while (k < block.size() && !mentions_in(p_, {block[k]}).contains(variable)) ++k;
+            if (k == block.size() || block[k].kind != Kind::assign ||
+                block[k].variable != variable || !variables_in(block[k].values).contains(variable))
+                continue;
+            std::vector<Expr> by = all_variables(p_);
+            p_.variables.push_back(p_.variables[static_cast<size_t>(variable)]);
+            by[static_cast<size_t>(variable)] = p_.variable(p_.variables.size() - 1);
+            block[i].variable = by[static_cast<size_t>(variable)].index();
+            block[k].values = scalar::substitute(block[k].values, by);
         }
     }
 

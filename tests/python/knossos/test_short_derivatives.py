@@ -25,7 +25,7 @@ def test_the_gradient_of_an_extreme_goes_to_its_first_place():
     assert list(largest.grad(x)) == [0, 1, -2, 0, 0]
     assert largest.jvp(x, np.array([10.0, 1, 100, 20, 30])) == 1 - 200
     source = largest.vjp.procedure().source
-    assert source.count("at = place_of_largest(x, n), at_2 = place_of_least(x, n);") == 1
+    assert source.count("at = place_of_largest(x, n);") == source.count("place_of_least(x, n)") == 1
     with pytest.raises(ValueError, match=r"no element.*test_short_derivatives.py:\d+"):
         largest(np.empty(0))
 
