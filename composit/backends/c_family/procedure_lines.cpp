@@ -407,11 +407,13 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 
 }  // namespace
 
-Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::string>& names) {
+Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::string>& names,
+               const std::set<std::string>& acting) {
     lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
     if (is_derived && !is_c) {
         lines = without_counted_logs(std::move(lines));
-        lines = with_products_together(with_constants_in_place(std::move(lines), names), true);
+        lines =
+            with_products_together(with_constants_in_place(std::move(lines), names, acting), true);
     }
     lines = without_unread(together(lines, is_derived));
     if (!is_c) lines = elements_together(lines, is_derived);

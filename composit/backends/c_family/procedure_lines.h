@@ -24,9 +24,11 @@ struct PrintedLine {
 //   x[0] = a;  x[1] = b;  x[2] = c;               to  set_elements(&x[0], {a, b, c});
 // In derivatives, whose lines nobody wrote one by one, lines of the source tell nothing apart, and
 // zeros are declared with earlier ones of the block, and constants that are read once stand where
-// they are, but for the `names` that the function has. C has no set_elements.
+// they are, but for the `names` that the function has, and for calls of functions that are
+// `acting`: that change what they are given. C has no set_elements.
 std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines, bool is_derived,
-                                  bool is_c = false, const std::set<std::string>& names = {});
+                                  bool is_c = false, const std::set<std::string>& names = {},
+                                  const std::set<std::string>& acting = {});
 
 // What stands in braces or parentheses, in as few lines as it fits.
 std::string in_lines(const std::vector<std::string>& values, size_t indent);

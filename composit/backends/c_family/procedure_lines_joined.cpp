@@ -170,10 +170,13 @@ std::string in_text(const std::string& value, std::string_view before, std::stri
 // A constant that the line declares may stand in a later one, which alone reads it, once, with
 // nothing but constants between: the place of that line; 0: it stays. None of the `names` goes.
 size_t put_constant(const Lines& lines, size_t i, const std::set<std::string>& names,
-                    PrintedLine& made) {
+                    const std::set<std::string>& acting, PrintedLine& made) {
     const auto constant = constant_of(lines[i].text);
-    const auto acts = [](std::string_view text) {
-        return takes_elements(text) || text.find("] = ") != std::string_view::npos ||
+    const auto acts = [&](std::string_view text) {
+        const bool calls = std::any_of(acting.begin(), acting.end(), [&](const std::string& name) {
+            return has_word(text, name);
+        });
+        return calls || takes_elements(text) || text.find("] = ") != std::string_view::npos ||
                text.find("checked_index(") != std::string_view::npos;
     };
     if (!constant || names.contains(constant->name) || acts(lines[i].text)) return 0;
@@ -254,10 +257,11 @@ bool put_together(const PrintedLine& line, const PrintedLine& next, PrintedLine&
 
 }  // namespace
 
-Lines with_constants_in_place(Lines lines, const std::set<std::string>& names) {
+Lines with_constants_in_place(Lines lines, const std::set<std::string>& names,
+                              const std::set<std::string>& acting) {
     for (size_t i = 0; i + 1 < lines.size();) {
         PrintedLine made;
-        if (const size_t k = put_constant(lines, i, names, made)) {
+        if (const size_t k = put_constant(lines, i, names, acting, made)) {
             lines[k] = made;
             lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
             i -= i > 0;

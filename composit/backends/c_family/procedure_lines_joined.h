@@ -14,10 +14,11 @@ namespace composit::c_family {
 std::vector<PrintedLine> with_indices_in_place(std::vector<PrintedLine> lines, bool is_derived);
 
 // A constant that one statement alone reads, once, where it takes no more lines so; none of the
-// `names`, which are the function's own:
+// `names`, which are the function's own, and nothing past a call of a function that is `acting`:
 //   const double a = x < y ? 0.0 : 1.0;  n += a;           to  n += x < y ? 0.0 : 1.0;
 std::vector<PrintedLine> with_constants_in_place(std::vector<PrintedLine> lines,
-                                                 const std::set<std::string>& names);
+                                                 const std::set<std::string>& names,
+                                                 const std::set<std::string>& acting);
 
 // What two rows receive of the gradient of their product:
 //   add_multiple(dx, a, g, n);  add_multiple(da, x, g, n); to  dot_product_vjp(g, a, x, da, dx, n);

@@ -86,9 +86,15 @@ std::string ProcedureWriter::run() {
     const bool is_derived = std::any_of(all.begin(), all.end(), [](const Statement* each) {
         return each->line.sweep != ir::procedure::Sweep::value;
     });
+    std::set<std::string> acting;  // functions that change what they are given
+    for (size_t i = 0; i < parts_.size(); ++i)
+        if (!parts_[i]->changed.empty() ||
+            !parts_[i]->function.arrays_of(ArrayVariable::Role::output).empty())
+            acting.insert(functions_[i].name);
     const Procedure& own = procedure_.reverse_of ? *procedure_.reverse_of : procedure_;
-    return printed(gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own)),
-                   procedure_.file);
+    return printed(
+        gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own), acting),
+        procedure_.file);
 }
 
 // Variables whose scopes do not meet may have one name.
