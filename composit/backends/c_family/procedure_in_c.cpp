@@ -8,6 +8,7 @@
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/procedure_room.h"
 #include "composit/backends/c_family/procedure_roundings.h"
+#include "composit/backends/c_family/procedure_sums.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
@@ -46,6 +47,9 @@ Procedure for_c(const Procedure& procedure) {
 ProcedureInC::ProcedureInC(const Procedure& procedure, const TakenNames& taken, SettingInC setting)
     : BlockWriter(procedure, TakenNames::within(taken)),
       setting_(std::move(setting)),
+      roundings_(setting_.is_function ? std::optional(roundings_of(procedure)) : std::nullopt),
+      sums_in_order_(setting_.is_function ? sums_in_order(procedure)
+                                          : std::set<const Statement*>()),
       naturals_(procedure),
       mentioned_(mentioned_in(procedure)) {
     find_places();
@@ -180,13 +184,32 @@ void ProcedureInC::declare_places() {
 std::vector<std::string> ProcedureInC::values(const std::vector<Expr>& given,
                                               std::vector<std::string>& before) {
     const ScalarSpelling& spelling = setting_.scalars;
-    const Statements printed = print_statements(given, names_, taken_, nullptr, spelling);
+    const Statements printed = print_statements(
+        given, names_, taken_, roundings_ ? &roundings_->variables : nullptr, spelling);
     for (const std::string& text : printed.lines)
         before.push_back(plain(text, spelling.long_suffix));
     std::vector<std::string> results;
     for (const std::string& text : printed.results)
         results.push_back(plain(text, spelling.long_suffix));
     return results;
+}
+
+std::string ProcedureInC::with_dtype(const std::string& statement, const std::string& place,
+                                     DType dtype) {
+    if (!roundings_) return statement;
+    std::string made = statement;
+    for (const auto& [word, sign] :
+         {std::pair("add_in_order(", " + "), {"subtract_in_order(", " - "}})
+        if (const std::string head = word + place + ", "; statement.starts_with(head)) {
+            const size_t size = statement.size() - head.size() - 2;
+            made = text(place, " = in_order(", place, sign,
+                        factor(statement.substr(head.size(), size)), ");");
+        }
+    for (const std::string word : {"rounded", "in_order"})
+        for (size_t at = 0; (at = made.find(word + "(", at)) != std::string::npos;
+             at += word.size())
+            made.insert(at + word.size(), text("_", dtype));
+    return made;
 }
 
 std::string ProcedureInC::integer(const Expr& value, std::vector<std::string>& before) {
@@ -324,6 +347,11 @@ void ProcedureInC::print_statement(const Block& block, size_t index) {
                 const bool is_less = subtracts(statement);
                 const std::string value = values({is_less ? added.operand(0) : added}, before)[0];
                 say_before();
+                if (roundings_)
+                    return line(with_dtype(addition(statement, place, value, *roundings_,
+                                                    sums_in_order_.contains(&statement)),
+                                           place, dtype),
+                                statement.line);
                 return line(text(place, is_less ? " -= " : " += ", value, ";"), statement.line);
             }
             // Integers wrap, bools are joined.
@@ -348,7 +376,10 @@ void ProcedureInC::print_statement(const Block& block, size_t index) {
             if (is_own_value(statement)) return;
             const std::string value = values(statement.values, before)[0];
             say_before();
-            return line(assignment(statement, target_of(block, index), value, false),
+            const std::string target = target_of(block, index);
+            const bool in_order = sums_in_order_.contains(&statement);
+            return line(with_dtype(assignment(statement, target, value, in_order), target,
+                                   variable(statement.variable).dtype),
                         statement.line);
         }
         case Kind::branch: print_branch(statement); return;

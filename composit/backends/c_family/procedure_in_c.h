@@ -8,6 +8,7 @@
 
 #include "composit/backends/c_family/block_writer.h"
 #include "composit/backends/c_family/procedure_extents.h"
+#include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/scalar_spelling.h"
 #include "composit/backends/c_family/scoped_names.h"
 #include "composit/ir/procedure/procedure.h"
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -101,10 +103,16 @@ class ProcedureInC : private BlockWriter {
     void print_results(const Statement& leave, bool is_last);
     void require(const std::string& condition, int source_line, bool is_of_index);
     std::string integer(const Expr& value, std::vector<std::string>& before);
+    // "x = in_order_float64(x + a);" for "add_in_order(x, a);"
+    std::string with_dtype(const std::string& statement, const std::string& place, ir::DType dtype);
     std::string element(const Statement& statement, std::vector<std::string>& before);
     std::string place_of(const Statement& statement, std::vector<std::string>& before);
 
     const SettingInC setting_;
+    // Of a function, what compilers of CPUs do with neighbours: products that they may fuse, sums
+    // that they may not join.
+    const std::optional<ProcedureRoundings> roundings_;
+    const std::set<const Statement*> sums_in_order_;
     const Naturals naturals_;
     const Mentioned mentioned_;
     ScopedNames scoped_{taken_};

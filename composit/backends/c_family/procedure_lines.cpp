@@ -74,9 +74,11 @@ bool fill_together(PrintedLine& line, const PrintedLine& next) {
 }
 
 // A value that is declared, then stored: both in one. Of several values in one declaration the
-// later ones may be elements that the store changes.
-bool store_at_once(PrintedLine& line, const PrintedLine& next) {
+// later ones may be elements that the store changes. Of a truth value C compilers ask whether a
+// comparison was meant.
+bool store_at_once(PrintedLine& line, const PrintedLine& next, bool is_c) {
     const std::string_view type = declared_type(line.text);
+    if (is_c && type == "const bool ") return false;
     const size_t equals = next.text.find("] = ");
     if (!type.starts_with("const ") || equals == std::string::npos) return false;
     const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
@@ -221,7 +223,7 @@ bool declare_with_constants(Lines& out, const PrintedLine& line) {
     return false;
 }
 
-Lines together(const Lines& lines, bool is_derived) {
+Lines together(const Lines& lines, bool is_derived, bool is_c) {
     Lines out;
     int before = 0;  // the source line of the last one
     for (const PrintedLine& line : lines) {
@@ -236,7 +238,7 @@ Lines together(const Lines& lines, bool is_derived) {
                            fill_before(out, line));
         if (is_made_before) continue;
         if (may_join && is_of_same &&
-            (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
+            (declare_together(out.back(), line) || store_at_once(out.back(), line, is_c) ||
              fill_together(out.back(), line) || assert_together(out.back(), line)))
             continue;
         out.push_back(line);
@@ -400,7 +402,7 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 
 Lines gathered(Lines lines, bool is_derived, bool is_c) {
     lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
-    lines = without_unread(together(lines, is_derived));
+    lines = without_unread(together(lines, is_derived, is_c));
     if (!is_c) lines = elements_together(lines, is_derived);
     lines = with_values_in_place(std::move(lines), is_derived);
     return without_braces(lines, is_derived);

@@ -1,14 +1,12 @@
 // Calls of procedures: a loop over the batch around one call.
 #include "composit/backends/c_family/called_items.h"
 #include "composit/backends/c_family/procedure_in_c.h"
-#include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 #include "composit/exporters/plain/kernel_text.h"
 #include "composit/exporters/plain/procedures.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace composit::plain {
@@ -92,14 +90,7 @@ class CallPrinter {
                     call_.inputs[static_cast<size_t>(input)].extents[called_.rows + axis]);
         const size_t input = input_of(number);
         if (!is_literal(call_, input, printing_.program)) return element(text, input);
-        const ir::kernel::Buffer& buffer =
-            printing_.program.buffers[static_cast<size_t>(call_.inputs[input].access.buffer)];
-        const ir::Array value = buffer.value.value();
-        ir::scalar::Bits bits{};
-        std::memcpy(bits.data(), value.data_as<char>(),
-                    static_cast<size_t>(ir::size_of(buffer.dtype)));
-        return c_family::plain(c_family::literal(buffer.dtype, bits, text.spelling()),
-                               text.spelling().long_suffix);
+        return literal_text(text.language(), call_, input, printing_.program);
     }
 
     size_t input_of(int operand) const {

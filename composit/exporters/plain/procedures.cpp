@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_in_c.h"
 #include "composit/backends/c_family/procedure_printer.h"
+#include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
@@ -330,6 +331,16 @@ bool is_literal(const Call& call, size_t input, const Program& program) {
     if (c_family::called_in(call).operands[input] < 0 || access.buffer < 0) return false;
     const Buffer& buffer = program.buffers[static_cast<size_t>(access.buffer)];
     return buffer.kind == ir::kernel::BufferKind::constant && buffer.shape.empty();
+}
+
+std::string literal_text(Language language, const Call& call, size_t input,
+                         const Program& program) {
+    const Buffer& buffer = program.buffers[static_cast<size_t>(call.inputs[input].access.buffer)];
+    const ir::Array value = buffer.value.value();
+    Bits bits{};
+    std::memcpy(bits.data(), value.data_as<char>(), static_cast<size_t>(ir::size_of(buffer.dtype)));
+    const c_family::ScalarSpelling& spelling = spelling_of(language);
+    return c_family::plain(c_family::literal(buffer.dtype, bits, spelling), spelling.long_suffix);
 }
 
 Program with_calls_prepared(Program program, const Procedures& procedures) {

@@ -71,5 +71,7 @@ std::optional<std::string> unprintable_call(const ir::kernel::Call& call,
 ir::kernel::Program with_calls_prepared(ir::kernel::Program program, const Procedures& procedures);
 // Whether an operand of such a call is a constant, which stands where the function is called.
 bool is_literal(const ir::kernel::Call& call, size_t input, const ir::kernel::Program& program);
+std::string literal_text(Language language, const ir::kernel::Call& call, size_t input,
+                         const ir::kernel::Program& program);
 
 }  // namespace composit::plain

@@ -333,6 +333,11 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
         if (printed.lines.empty()) continue;
         for (const auto& value : ir::kernel::bodies(*kernel)) printed_values_.push_back(value);
         key += text(ir::kernel::structural_hash(*kernel), ";");
+        // The text of a call says its literals.
+        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel->body))
+            for (size_t i = 0; i < call->inputs.size(); ++i)
+                if (is_literal(*call, i, plan.program))
+                    key += literal_text(options_.language, *call, i, plan.program) + ";";
         lines.insert(lines.end(), printed.lines.begin(), printed.lines.end());
         // What it declares outside of its loops is there for the kernels behind it, too.
         for (const std::string& line : printed.lines)

@@ -16,6 +16,7 @@ from operator_grammar import OperatorsWriter
 from sequence_grammar import SequencesWriter
 from test_array_fuzz import SEED, kernels_of
 from test_array_nodes import X, loss, weighted
+from test_sums_in_order import backwards, luminance
 
 import composit
 from composit import knossos
@@ -134,6 +135,22 @@ def early(x):
     )  # fmt: skip
 
 
+@knossos.register
+def turned(x: "Tensor[float, n, 2]", c: float, s: float) -> "Tensor[float, n, 2]":
+    """Neighbours of which one is a difference: g++ would fuse their products."""
+    y = np.zeros((len(x), 2))
+    for i in range(len(x)):
+        y[i, 0] = c * x[i, 0] - s * x[i, 1]
+        y[i, 1] = s * x[i, 0] + c * x[i, 1]
+    return y
+
+
+def neighbours(x):
+    light, back = knossos.register(luminance), knossos.register(backwards)
+    return (light(x), back(x[:, :2]), composit.grad(light)(x), turned(x[:, 1:], 0.6, 0.8),
+            composit.grad(lambda x: cnp.sum(turned(x, 0.28, 0.96) ** 2))(x[:, :2]))  # fmt: skip
+
+
 def drawn(*shape):
     return RANDOM.normal(size=shape)
 
@@ -144,13 +161,15 @@ CASES = {
     "between": (between, [drawn(3, 4), drawn(5, 2), drawn(4, 5)]),
     "repeated": (repeated, [X[0], np.asarray(0.7)]),
     "early": (early, [drawn(4, 40)]),
+    "neighbours": (neighbours, [drawn(24, 3)]),
 }
 
 
 @pytest.mark.parametrize(("language", "compiler"), COMPILERS)
 @pytest.mark.parametrize("name", CASES)
 def test_bits(name, language, compiler, tmp_path):
-    text = plain_exports.check(*CASES[name], tmp_path, language, compiler)
+    flags = ("-O2",) if language == "c" else ("-O3", "-march=native")
+    text = plain_exports.check(*CASES[name], tmp_path, language, compiler, flags)
     assert all(len(line) <= 100 for line in text.splitlines()[1:])
     heads = re.findall(r"^static \w+ (\w+)\(", text, re.M)
     assert len(heads) == len(set(heads))
@@ -259,7 +278,8 @@ def test_random_kernels(writer, number, tmp_path):
         expected.append(plain_exports.leaves(compiled(*arguments)))
     assert len(functions) >= 8
     language, compiler = COMPILERS[number]
-    found = plain_batches.exported(functions, expected, tmp_path, language, compiler)
+    flags = ("-O1",) if language == "c" else ("-O3", "-march=native")
+    found = plain_batches.exported(functions, expected, tmp_path, language, compiler, flags)
     for wanted, values in zip(expected, found, strict=True):
         for one, other in zip(wanted, values, strict=True):
             assert plain_exports.same_bits(one, other)
