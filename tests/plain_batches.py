@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes  # noqa: F401  (names of dtypes of 8 bits)
 import numpy as np
 from plain_exports import STANDARD, TYPES, WARNINGS, leaves
 

@@ -27,10 +27,6 @@ bool is_indexing(const Node& node) {
     return name == "gather" || name == "scatter";
 }
 
-bool may_raise(const Node& node) {
-    return node.operation().is_foreign || node.operation().calls_procedure;
-}
-
 // Whether what the node calls fails for its operands' values.
 bool fails_alone(const Node& node) {
     std::vector<Tensor> operands;
@@ -93,7 +89,8 @@ void rethrow_with_line(const IndexError& error, const std::vector<Tensor>& outpu
 }
 
 void rethrow_with_line(const LinAlgError& error, const std::vector<Tensor>& outputs) {
-    rethrow_with(error, outputs, {may_raise, fails_alone});
+    rethrow_with(error, outputs,
+                 {[](const Node& node) { return node.operation().is_opaque(); }, fails_alone});
 }
 
 }  // namespace composit::execute

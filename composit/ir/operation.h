@@ -141,6 +141,10 @@ struct Operation {
     // memory: a text, which may state anything, cannot ask for it (parse.h).
     bool is_unchecked = false;
 
+    // Nothing but running its kernel tells when it fails, and what its arithmetic signals: what it
+    // calls is no expression.
+    bool is_opaque() const { return is_foreign || calls_procedure; }
+
     uint64_t hash = 0;  // of the name; register_operation fills it in
 };
 

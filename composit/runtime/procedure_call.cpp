@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/procedure/callable.h"
+#include "composit/runtime/chunks.h"
 #include "composit/runtime/interrupt.h"
 
 #include <algorithm>
@@ -15,10 +16,6 @@ namespace {
 using ir::kernel::Call;
 using ir::procedure::Callable;
 using ir::scalar::Bits;
-
-// Of the runs that a thread takes at once: below, waking it does not pay.
-constexpr double nanoseconds_per_chunk = 20e3;
-constexpr int64_t chunks_per_thread = 4;
 
 const Callable& callable_of(const Call& kernel) {
     const Callable* const callable = ir::procedure::find_callable(kernel.procedure);
@@ -140,7 +137,7 @@ void ProcedureCall::run(void* const* at, const Run& run) const {
     first.run(0);
     const std::chrono::duration<double, std::nano> took = Clock::now() - start;
     const int64_t left = runs_ - 1;
-    const double worth = took.count() * static_cast<double>(left) / nanoseconds_per_chunk;
+    const double worth = took.count() * static_cast<double>(left) / timed_nanoseconds_per_chunk;
     const int64_t chunks = std::min(
         {left, run.threads * chunks_per_thread, static_cast<int64_t>(std::min(worth, 1e9))});
     if (run.threads < 2 || chunks < 2) {

@@ -323,8 +323,7 @@ uint8_t admitted(const Node& node, uint8_t kinds, uint8_t flagged) {
     const auto is_plain = [](const Tensor& x) {
         return x.dtype() == DType::float32 || x.dtype() == DType::float64;
     };
-    const bool is_known = !node.operation().is_foreign && !node.operation().calls_procedure;
-    if (!is_known || !is_plain(Tensor(Ref<Node>(&node), 0)) ||
+    if (node.operation().is_opaque() || !is_plain(Tensor(Ref<Node>(&node), 0)) ||
         !std::all_of(node.operands().begin(), node.operands().end(), is_plain))
         return kinds;
     const bool is_map = is_operation(node, "map");

@@ -72,8 +72,7 @@ Ref<ir::Node> fallible_part(const std::vector<ir::Tensor>& results,
         left.pop_back();
         if (edge.contains(node)) continue;
         const bool may_miss = looks_up_elements(*node) && !total.contains(node);
-        if (node->operation().is_foreign || node->operation().calls_procedure ||
-            (may_miss && !has_known_indices(*node, counters)))
+        if (node->operation().is_opaque() || (may_miss && !has_known_indices(*node, counters)))
             return Ref<ir::Node>(node);
         const auto visit = [&](const ir::Tensor& each) {
             if (met.insert(&each.node()).second) left.push_back(&each.node());

@@ -29,7 +29,15 @@ def test_the_plain_program(tmp_path):
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     header, source, strict = written(tmp_path)
     shown = [code for language, code in blocks if language == "c"]
-    assert shown[:2] == [header, source] and len(shown) == 3 and shown[2] in strict
+    assert shown[:2] == [header, source] and len(shown) == 4 and shown[3] in strict
+
+
+def test_a_kernel_in_plain_text(tmp_path):
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    (code,) = [code for _, code in blocks if "limited_rows.export(" in code]
+    printed(HEAD + code, "model.py", tmp_path)
+    shown = [code for language, code in blocks if language == "c"][2]
+    assert shown in (tmp_path / "limited/limited_rows.c").read_text()
 
 
 def printed(code, name, folder):

@@ -65,7 +65,8 @@ std::vector<std::string> names_declared(std::string_view text) {
 }
 
 bool takes_elements(std::string_view text) {
-    return text.find("taken(") != std::string::npos || text.find("take_") != std::string::npos;
+    return text.find("taken(") != std::string::npos || text.find("take_") != std::string::npos ||
+           text.find("[--") != std::string::npos;
 }
 
 size_t count_of_lines(const PrintedLine& line) {

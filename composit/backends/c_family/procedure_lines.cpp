@@ -76,9 +76,11 @@ bool fill_together(PrintedLine& line, const PrintedLine& next) {
 }
 
 // A value that is declared, then stored: both in one. Of several values in one declaration the
-// later ones may be elements that the store changes.
-bool store_at_once(PrintedLine& line, const PrintedLine& next) {
+// later ones may be elements that the store changes. Of a truth value C compilers ask whether a
+// comparison was meant.
+bool store_at_once(PrintedLine& line, const PrintedLine& next, bool is_c) {
     const std::string_view type = declared_type(line.text);
+    if (is_c && type == "const bool ") return false;
     const size_t equals = next.text.find("] = ");
     if (!type.starts_with("const ") || equals == std::string::npos) return false;
     const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
@@ -223,7 +225,7 @@ bool declare_with_constants(Lines& out, const PrintedLine& line) {
     return false;
 }
 
-Lines together(const Lines& lines, bool is_derived) {
+Lines together(const Lines& lines, bool is_derived, bool is_c) {
     Lines out;
     int before = 0;  // the source line of the last one
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -234,7 +236,7 @@ Lines together(const Lines& lines, bool is_derived) {
         const bool is_of_same = is_of(line);
         if (line.source_line != 0) before = line.source_line;
         if (i + 1 < lines.size() && lines[i + 1].indent == line.indent && is_of(lines[i + 1]) &&
-            store_at_once(line, lines[i + 1]))
+            store_at_once(line, lines[i + 1], is_c))
             ++i;
         const bool may_join = !out.empty() && out.back().indent == line.indent;
         if (may_join && makes_room(out.back().text) && makes_room(line.text) &&

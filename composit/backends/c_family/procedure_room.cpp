@@ -1,5 +1,6 @@
 #include "composit/backends/c_family/procedure_room.h"
 
+#include "composit/backends/c_family/procedure_variables.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/function.h"
 
@@ -22,8 +23,9 @@ class Rooms {
   public:
     using Counts = std::map<int, std::vector<Expr>>;
 
-    explicit Rooms(const Procedure& procedure)
+    explicit Rooms(const Procedure& procedure, bool takes_any_step = false)
         : procedure_(procedure),
+          takes_any_step_(takes_any_step),
           assigned_(ir::procedure::assignments_in(procedure.body)),
           all_(all_statements(procedure.body)) {}
 
@@ -33,7 +35,66 @@ class Rooms {
         return found;
     }
 
+    std::map<int, SumOfProducts> most() {
+        const Homes homes(procedure_);
+        std::map<int, SumOfProducts> found;
+        add_most(procedure_.body, homes, found);
+        for (const int array : unknown_) found.erase(array);
+        return found;
+    }
+
   private:
+    // Loops around the block that an array lives in, if it is emptied there first, fill it anew.
+    void add_most(const Block& block, const Homes& homes, std::map<int, SumOfProducts>& found) {
+        for (size_t array = 0; array < procedure_.arrays.size(); ++array) {
+            const Home& home = homes.of_array(array);
+            if (home.block != &block) continue;
+            const Statement& first = block[home.first];
+            if (first.kind == Kind::allocate && first.array == static_cast<int>(array))
+                loops_around_[first.array] = trips_.size();
+        }
+        for (const Statement& statement : block) {
+            const int array = statement.array;
+            if (statement.kind == Kind::append) {
+                const auto around = loops_around_.find(array);
+                add_product(array, trips_, around == loops_around_.end() ? 0 : around->second,
+                            found[array]);
+            }
+            if (statement.kind == Kind::allocate) add_extents(array, found[array]);
+            if (statement.kind == Kind::branch) {
+                add_most(statement.body, homes, found);
+                add_most(statement.otherwise, homes, found);
+            }
+            if (statement.kind == Kind::loop) {
+                const auto range = range_of(statement);
+                trips_.push_back(trips_of(range));
+                ranges_.push_back(range);
+                add_most(statement.body, homes, found);
+                ranges_.pop_back();
+                trips_.pop_back();
+            }
+        }
+    }
+
+    void add_product(int array, const std::vector<std::optional<Expr>>& factors, size_t first,
+                     SumOfProducts& sum) {
+        std::vector<Expr> product;
+        for (size_t i = first; i < factors.size(); ++i) {
+            if (!factors[i]) unknown_.insert(array);
+            if (factors[i]) product.push_back(*factors[i]);
+        }
+        sum.push_back(std::move(product));
+    }
+
+    void add_extents(int array, SumOfProducts& sum) {
+        const ir::procedure::ArrayVariable& known = procedure_.arrays[static_cast<size_t>(array)];
+        if (known.grows) return;
+        std::vector<std::optional<Expr>> extents;
+        for (const Expr& extent : known.shape)
+            extents.push_back(bound(extent, true, ranges_.size()));
+        add_product(array, extents, 0, sum);
+    }
+
     // What is appended in a block, in one place or on both sides of a branch alike.
     Counts walk(const Block& block) {
         Counts found;
@@ -85,11 +146,13 @@ class Rooms {
         return factors;
     }
 
-    // Of a loop that counts by one.
-    static std::optional<Range> range_of(const Statement& loop) {
-        const auto count = ir::procedure::count_of(loop);
-        if (!count || (count->step != 1 && count->step != -1)) return {};
-        if (count->step == 1) return Range{count->counter, count->begin, count->end};
+    // Of a loop that counts by one; or of one that stays within it.
+    std::optional<Range> range_of(const Statement& loop) const {
+        const auto count =
+            takes_any_step_ ? ir::procedure::steps_of(loop) : ir::procedure::count_of(loop);
+        if (!count) return {};
+        if (!takes_any_step_ && count->step != 1 && count->step != -1) return {};
+        if (count->step > 0) return Range{count->counter, count->begin, count->end};
         return Range{count->counter, ir::procedure::one_more(count->end),
                      ir::procedure::one_more(count->begin)};
     }
@@ -144,17 +207,23 @@ class Rooms {
     }
 
     const Procedure& procedure_;
+    const bool takes_any_step_;
     std::map<int, int> assigned_;
     std::vector<const Statement*> all_;
     std::vector<std::optional<Expr>> trips_;
     std::vector<std::optional<Range>> ranges_;
     std::set<int> unknown_;
+    std::map<int, size_t> loops_around_;  // the block in which an array is emptied first
 };
 
 }  // namespace
 
 std::map<int, std::vector<Expr>> rooms_of(const Procedure& procedure) {
     return Rooms(procedure).run();
+}
+
+std::map<int, SumOfProducts> most_elements(const Procedure& procedure) {
+    return Rooms(procedure, true).most();
 }
 
 }  // namespace composit::c_family

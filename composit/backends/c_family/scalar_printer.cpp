@@ -79,7 +79,7 @@ class StatementPrinter {
           spelling_(spelling),
           is_of_procedure_(is_of_procedure) {
         static const Roundings nothing_known;
-        if (roundings && !spelling.is_c) fusing_.emplace(*roundings);
+        if (roundings && (!spelling.is_c || spelling.is_plain)) fusing_.emplace(*roundings);
         if (!fusing_ && (!spelling.is_c || spelling.is_plain)) narrowing_.emplace(nothing_known);
         if (is_of_procedure) {
             integers_ = &roundings->integers;
@@ -90,7 +90,7 @@ class StatementPrinter {
         for (const Expr& result : results_) ++uses_[result.id()];
         for (const Expr& expr : order_) {
             if (expr.op() != Op::select) continue;
-            if (fusing_ && is_of_procedure) {
+            if (fusing_ && is_of_procedure && !spelling_.is_c) {
                 take_together(expr);
                 take_power_slope(expr);
             }
@@ -269,7 +269,9 @@ class StatementPrinter {
                 shapes && shapes->is_narrowed(expr, i))
                 operands.back() = function("narrowed", {operands.back()});
             else if (fusing_ && fusing_->is_rounded(expr, i))
-                operands.back() = function("rounded", {operands.back()});
+                operands.back() =
+                    function(spelling_.is_plain ? text("rounded_", operand.dtype()) : "rounded",
+                             {operands.back()});
         }
         bool chooses = expr.op() == Op::select || expr.op() == Op::call;
         for (const Term& operand : operands) chooses |= operand.chooses;

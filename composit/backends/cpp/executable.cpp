@@ -5,6 +5,7 @@
 #include "composit/backends/cpp/work.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/runtime/chunks.h"
 #include "composit/runtime/interrupt.h"
 #include "composit/runtime/ready_products.h"
 
@@ -21,8 +22,8 @@ using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
-
-constexpr int64_t chunks_per_thread = 4;  // evens out threads of different speed
+using runtime::chunks_per_thread;
+using runtime::nanoseconds_per_chunk;
 
 constexpr double work_between_looks = 0x1p24;  // for an interruption, in a loop
 

@@ -17,8 +17,4 @@ double most_work(const ir::kernel::Kernel& kernel);
 // depends on it, never what comes out.
 double nanoseconds_of(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program);
 
-// To wake a thread and to wait for it takes about a microsecond; a part that takes no longer is
-// better done where the arrays are.
-constexpr double nanoseconds_per_chunk = 1300;
-
 }  // namespace composit::cpp

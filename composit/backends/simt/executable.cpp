@@ -1,8 +1,8 @@
 // Launches the functions of a program, and reads what faults they met.
 #include "composit/backends/simt/executable.h"
 
-#include "composit/backends/simt/item_text.h"
-#include "composit/backends/simt/items.h"
+#include "composit/backends/c_family/called_items.h"
+#include "composit/backends/simt/item_support.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -242,7 +242,7 @@ void SimtExecutable::report_fault(const FaultRecord& record, const Running& runn
 // The host runs the item again, and throws what it meets.
 void SimtExecutable::report_failed_item(const ir::kernel::Call& call, const FaultRecord& record,
                                         const Running& running) const {
-    const ir::kernel::Call one = of_item(call, record.outer);
+    const ir::kernel::Call one = c_family::of_item(call, record.outer);
     std::vector<std::vector<char>> memory;
     std::vector<void*> at;
     for (const auto* operands : {&one.inputs, &one.outputs})
@@ -254,7 +254,7 @@ void SimtExecutable::report_failed_item(const ir::kernel::Call& call, const Faul
             at.push_back(memory.back().data());
         }
     runtime::ProcedureCall(one).run(at.data(), {});
-    const ir::procedure::Procedure& procedure = called_in(call).procedure;
+    const ir::procedure::Procedure& procedure = c_family::called_in(call).procedure;
     ir::procedure::fail_assertion(procedure, text(procedure.file, ":", procedure.line));
 }
 

@@ -1,5 +1,6 @@
 // What texts for items of a batch call.
-#include "composit/backends/simt/item_text.h"
+#include "composit/backends/simt/item_support.h"
+
 #include "composit/base/text.h"
 
 namespace composit::simt {

@@ -1,12 +1,14 @@
 // Kernels of procedures whose extents are parameters.
 #include "composit/backends/simt/items_source.h"
 
+#include "composit/backends/c_family/called_items.h"
 #include "composit/backends/c_family/kernel_names.h"
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_in_c.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/item_text.h"
+#include "composit/backends/simt/item_support.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/base/comments.h"
 #include "composit/base/text.h"
@@ -29,8 +31,8 @@ class KernelWriter {
                  Names& file)
         : dialect_(dialect),
           names_(Names::within(file)),
-          item_((made_.called = called_for_items(procedure)).procedure, dialect, names_.taken(),
-                {}) {
+          item_((made_.called = c_family::called_for_items(procedure)).procedure, names_.taken(),
+                {.scalars = dialect.scalars, .memory = dialect.global}) {
         made_.name = file.claim(name);
     }
 
@@ -53,7 +55,7 @@ class KernelWriter {
                 results[k].substr(0, results[k].size() - 6));
         for (const int each : own.arrays_of(Role::output)) add_array(each);
         add(Of::items, -1, "const int64_t ", "items");
-        const bool may_fail = item_.has_workspace() || item_.has_assertions();
+        const bool may_fail = item_.has_workspace() || item_.can_fail();
         if (may_fail) add(Of::fault, -1, dialect_.global, "fault", "IndexFault* ");
         if (item_.has_workspace()) {
             add(Of::workspace, -1, dialect_.global, "all_workspaces", "char* ");
@@ -74,7 +76,7 @@ class KernelWriter {
         return std::move(made_);
     }
 
-    bool may_fail() const { return item_.has_workspace() || item_.has_assertions(); }
+    bool may_fail() const { return item_.has_workspace() || item_.can_fail(); }
     bool has_workspace() const { return item_.has_workspace(); }
 
   private:
@@ -125,7 +127,7 @@ class KernelWriter {
     const Dialect& dialect_;
     ItemKernel made_;
     Names names_;
-    ItemText item_;
+    c_family::ProcedureInC item_;
     // Of the head; what declares the item's numbers, then its arrays.
     std::vector<std::string> heads_, numbers_, lines_;
 };
@@ -136,7 +138,8 @@ ItemFile print_items(const Dialect& dialect, const std::vector<Procedure>& proce
                      const std::vector<std::string>& names) {
     std::vector<Expr> values;
     for (const Procedure& procedure : procedures)
-        for (const Expr& value : c_family::expressions_of(called_for_items(procedure).procedure))
+        for (const Expr& value :
+             c_family::expressions_of(c_family::called_for_items(procedure).procedure))
             values.push_back(value);
     std::string functions = c_family::print_tables(values, dialect.scalars);
     for (const auto* used : c_family::functions_used(values))

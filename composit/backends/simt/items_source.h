@@ -1,8 +1,8 @@
 // Procedures as kernels that others may launch: one thread an item, whatever the extents.
 #pragma once
 
+#include "composit/backends/c_family/called_items.h"
 #include "composit/backends/simt/dialect.h"
-#include "composit/backends/simt/items.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ItemParameter {
 
 struct ItemKernel {
     std::string name, text;
-    CalledForItems called;
+    c_family::CalledForItems called;
     std::vector<ItemParameter> parameters;
 };
 

@@ -1,9 +1,9 @@
 // Functions of kernels: parameters, index arithmetic, loads and scalar bodies.
 #include "composit/backends/simt/kernel_text.h"
 
+#include "composit/backends/c_family/called_items.h"
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/items.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -60,7 +60,7 @@ KernelText::KernelText(const Dialect& spellings, const ir::kernel::Kernel& of,
     printed.parameters = c_family::parameters_of(kernel, program);
     for (c_family::Parameter& parameter : printed.parameters) {
         const auto& buffer = program.buffers[static_cast<size_t>(parameter.buffers[0])];
-        std::string wish = name_in_call(kernel, parameter.buffers[0]);
+        std::string wish = c_family::name_in_call(kernel, parameter.buffers[0]);
         if (wish.empty())
             wish = buffer.name.empty() ? text("t", parameter.buffers[0]) : buffer.name;
         parameter.name = claim_pointer(names_, wish);

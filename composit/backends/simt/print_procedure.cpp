@@ -1,8 +1,8 @@
 // Prints calls of procedures: one thread an item of the batch, which runs the statements.
+#include "composit/backends/c_family/called_items.h"
 #include "composit/backends/c_family/kernel_loops.h"
+#include "composit/backends/c_family/procedure_in_c.h"
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/item_text.h"
-#include "composit/backends/simt/items.h"
 #include "composit/backends/simt/kernel_text.h"
 #include "composit/base/text.h"
 #include "composit/ir/kernel/loops.h"
@@ -41,14 +41,17 @@ bool is_assigned(const Procedure& procedure, int variable) {
 class ItemsPrinter {
   public:
     ItemsPrinter(KernelText& kernel, const Call& call)
-        : kernel_(kernel), call_(call), called_(called_in(call)), items_(items_of(call)) {}
+        : kernel_(kernel),
+          call_(call),
+          called_(c_family::called_in(call)),
+          items_(c_family::items_of(call)) {}
 
     void print() {
         const int64_t items = ir::element_count(items_);
         if (items == 0) return;
         FunctionText f(kernel_, kernel_.name);
         f.index_type({INT64_MAX}, {});
-        ItemText item(called_.procedure, f.dialect(), f.names.taken(), setting());
+        c_family::ProcedureInC item(called_.procedure, f.names.taken(), setting());
         begin(f, items, item.has_workspace());
         LoopNest nest{items_, {}};
         for (const auto* operands : {&call_.inputs, &call_.outputs})
@@ -66,7 +69,7 @@ class ItemsPrinter {
         std::istringstream lines{body};
         for (std::string line; std::getline(lines, line);)
             f.code.add(line.starts_with("    ") ? line.substr(4) : line);
-        if (item.has_workspace() || item.has_assertions()) f.item_parameters(item.has_workspace());
+        if (item.has_workspace() || item.can_fail()) f.item_parameters(item.has_workspace());
         if (item.has_workspace())
             f.launch_over_items({items, item.workspace_bytes(), item.may_grow()});
         else
@@ -75,12 +78,11 @@ class ItemsPrinter {
 
   private:
     // What is known of the procedure's arguments: extents, and how elements lie.
-    ItemSetting setting() const {
-        ItemSetting setting;
-        for (const auto& [parameter, input, axis] : called_.extents)
-            setting.known[parameter] = ir::scalar::bits_of_integer(
-                ir::DType::int64,
-                call_.inputs[static_cast<size_t>(input)].extents[called_.rows + axis]);
+    c_family::SettingInC setting() const {
+        c_family::SettingInC setting{.scalars = kernel_.dialect.scalars,
+                                     .memory = kernel_.dialect.global};
+        setting.known = {c_family::known_extents(call_)};
+        setting.extents = c_family::extents_of_numbers(call_);
         const auto look = [&](const Call::Operand& operand, int place) {
             if (place >= 0) return;
             const auto rows = static_cast<std::ptrdiff_t>(called_.rows);
@@ -89,24 +91,11 @@ class ItemsPrinter {
                 operand.access.strides.begin() + static_cast<std::ptrdiff_t>(items_.size()),
                 operand.access.strides.end());
             if (!ir::kernel::is_row_major(extents, strides)) setting.strides[-1 - place] = strides;
-            // Extents that numbers decide were stated before these were known.
-            const auto& shape = called_.procedure.arrays[static_cast<size_t>(-1 - place)].shape;
-            for (size_t axis = 0; axis < shape.size(); ++axis)
-                if (reads_number(shape[axis]))
-                    setting.extents.emplace_back(shape[axis], extents[axis]);
         };
         for (size_t i = 0; i < call_.inputs.size(); ++i) look(call_.inputs[i], called_.operands[i]);
         for (size_t k = 0; k < call_.outputs.size(); ++k)
             look(call_.outputs[k], called_.outputs[k]);
         return setting;
-    }
-
-    bool reads_number(const ir::scalar::Expr& extent) const {
-        const std::set<int> read = c_family::read_by({extent});
-        return std::any_of(read.begin(), read.end(), [&](int parameter) {
-            return std::none_of(called_.extents.begin(), called_.extents.end(),
-                                [&](const auto& each) { return each.parameter == parameter; });
-        });
     }
 
     static void begin(FunctionText& f, int64_t items, bool has_workspace) {
@@ -123,7 +112,7 @@ class ItemsPrinter {
     }
 
     // What the body reads: extents as constants, the item's numbers, and where its arrays begin.
-    void declare_operands(FunctionText& f, const ItemText& item, const LoopNest& nest,
+    void declare_operands(FunctionText& f, const c_family::ProcedureInC& item, const LoopNest& nest,
                           const std::vector<std::string>& at, const std::string& body) const {
         const Procedure& procedure = called_.procedure;
         for (const auto& [parameter, input, axis] : called_.extents)
@@ -153,7 +142,7 @@ class ItemsPrinter {
 
     KernelText& kernel_;
     const Call& call_;
-    const CalledForItems& called_;
+    const c_family::CalledForItems& called_;
     const Extents items_;
 };
 

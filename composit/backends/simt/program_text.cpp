@@ -1,11 +1,11 @@
 // Prints a program's kernels, equal ones once, and before them what they use.
 #include "composit/backends/simt/program_text.h"
 
+#include "composit/backends/c_family/called_items.h"
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/scalar_printer.h"
-#include "composit/backends/simt/item_text.h"
-#include "composit/backends/simt/items.h"
+#include "composit/backends/simt/item_support.h"
 #include "composit/base/hash.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void add_values(const std::vector<Kernel>& kernels, std::vector<Expr>& values) {
         }
         for (const Expr& value : ir::kernel::bodies(kernel)) values.push_back(value);
         if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body))
-            for (const Expr& value : c_family::expressions_of(called_in(*call).procedure))
+            for (const Expr& value : c_family::expressions_of(c_family::called_in(*call).procedure))
                 values.push_back(value);
     }
 }

@@ -1,5 +1,6 @@
 #include "composit/exporters/plain/grouping.h"
 
+#include "composit/backends/c_family/called_items.h"
 #include "composit/base/ascii.h"
 #include "composit/base/text.h"
 #include "composit/ir/scalar/row.h"
@@ -202,11 +203,22 @@ std::string word_for(const Kernel& kernel, int buffer) {
     if (const auto* sort = std::get_if<ir::kernel::Sort>(&kernel.body))
         return buffer != sort->output.buffer ? "spare" : sort->gives_values ? "sorted" : "order";
     if (std::holds_alternative<ir::kernel::Search>(kernel.body)) return "places";
+    if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body)) {
+        const c_family::CalledForItems& called = c_family::called_in(*call);
+        for (size_t k = 0; k < called.outputs.size(); ++k)
+            if (const int output = called.outputs[k]; call->outputs[k].access.buffer == buffer)
+                return output < 0 ? called.procedure.arrays[static_cast<size_t>(-1 - output)].name
+                                  : called.procedure.results[static_cast<size_t>(output)].name;
+    }
     return "";
 }
 
 std::string function_name(const Group& group) {
     if (group.kernels.size() == 1 && group.kernels[0]->comment == "transpose") return "transpose";
+    if (const auto* call = std::get_if<ir::kernel::Call>(&group.kernels[0]->body)) {
+        const bool is_one = ir::element_count(c_family::items_of(*call)) == 1;
+        return c_family::called_in(*call).procedure.name + (is_one ? "_call" : "_batch");
+    }
     if (group.kernels.size() == 1)
         return without_number(replaced(group.kernels[0]->name, "contract", "product"));
     std::vector<std::string> words;

@@ -157,7 +157,7 @@ c_family::ComputedValues KernelText::compute(
 PrintedKernel KernelText::finish() {
     std::erase_if(parameters,
                   [&](const Parameter& each) { return !c_family::uses(code.lines(), each.name); });
-    return {code.lines(), parameters, can_fault};
+    return {code.lines(), parameters, can_fault, has_other_faults};
 }
 
 std::string parameter_text(Language language, const Parameter& parameter) {
@@ -203,11 +203,11 @@ Access part_of(const Access& access, size_t first, size_t count) {
 }
 
 PrintedKernel print_kernel(Language language, const Kernel& kernel, const Program& program,
-                           FunctionScope& scope) {
+                           const Procedures& procedures, FunctionScope& scope) {
     MaybeText made;
     std::visit(
         [&](const auto& body) {
-            const Printing printing{language, kernel, program, scope};
+            const Printing printing{language, kernel, program, procedures, scope};
             if constexpr (requires { print_body(printing, body); })
                 made = print_body(printing, body);
         },

@@ -15,6 +15,8 @@
 
 namespace composit::plain {
 
+class Procedures;  // procedures.h
+
 struct Parameter {
     int buffer = -1;
     std::string name;
@@ -36,7 +38,8 @@ struct FunctionScope {
 struct PrintedKernel {
     std::vector<std::string> lines;  // none: there is nothing to do
     std::vector<Parameter> parameters;
-    bool can_fault = false;  // has `return 1;` for an index out of bounds
+    bool can_fault = false;         // has `return 1;` for an index out of bounds
+    bool has_other_faults = false;  // has `return 2;`, for what else does not hold
 };
 
 class KernelText {
@@ -49,7 +52,7 @@ class KernelText {
     c_family::Lines code;
     c_family::Names names;
     std::vector<Parameter> parameters;
-    bool can_fault = false;
+    bool can_fault = false, has_other_faults = false;
 
     Language language() const { return language_; }
     const c_family::ScalarSpelling& spelling() const { return spelling_of(language_); }
@@ -100,9 +103,10 @@ ir::kernel::Access part_of(const ir::kernel::Access& access, size_t first, size_
 
 // Whether a kernel does nothing but make all bytes of an array zero.
 bool clears_an_array(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program);
-// Of any kind but Fused, Pack, Repeat and Foreign.
+// Of any kind but Fused, Pack, Repeat and Foreign. `procedures`: what it calls.
 PrintedKernel print_kernel(Language language, const ir::kernel::Kernel& kernel,
-                           const ir::kernel::Program& program, FunctionScope& scope);
+                           const ir::kernel::Program& program, const Procedures& procedures,
+                           FunctionScope& scope);
 
 // ----- one function for each kind
 // What they print with: the kernel, and the function that it becomes part of.
@@ -110,6 +114,7 @@ struct Printing {
     Language language;
     const ir::kernel::Kernel& kernel;
     const ir::kernel::Program& program;
+    const Procedures& procedures;
     FunctionScope& scope;
 
     KernelText begin(const std::vector<ir::kernel::AccessInLoops>& accesses) const {
@@ -126,5 +131,6 @@ MaybeText print_body(const Printing& printing, const ir::kernel::Scatter& scatte
 MaybeText print_body(const Printing& printing, const ir::kernel::Fold& fold);
 MaybeText print_body(const Printing& printing, const ir::kernel::Sort& sort);
 MaybeText print_body(const Printing& printing, const ir::kernel::Search& search);
+MaybeText print_body(const Printing& printing, const ir::kernel::Call& call);
 
 }  // namespace composit::plain

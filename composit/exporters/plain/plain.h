@@ -56,7 +56,7 @@ std::vector<ir::Array> example_inputs(const ir::kernel::Program& program, bool a
 // The program with a call of it recorded: of the example inputs, by `call`, which runs it here and
 // takes arrays of these types. A program has other dtypes than its function in places: float16 is
 // the integers of its bits. Where the call finds an index out of bounds, integers are zero; where
-// it does so again, nothing is recorded.
+// it does so again, or something else that a kernel requires does not hold, nothing is recorded.
 PlainFunction with_recorded_call(
     ir::kernel::Program program, const std::vector<ir::TensorType>& inputs,
     const std::function<std::vector<ir::Array>(const std::vector<ir::Array>&)>& call);

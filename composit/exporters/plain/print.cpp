@@ -10,10 +10,10 @@
 #include "composit/exporters/plain/kernel_text.h"
 #include "composit/exporters/plain/language.h"
 #include "composit/exporters/plain/plain.h"
+#include "composit/exporters/plain/procedures.h"
 #include "composit/exporters/plain/program_text.h"
 #include "composit/exporters/plain/selfcheck.h"
 #include "composit/exporters/plain/strict_text.h"
-#include "composit/ir/procedure/callable.h"
 #include "composit/version.h"
 
 #include <algorithm>
@@ -62,6 +62,21 @@ bool compares_with_itself(const std::string& code) {
                 return true;
         }
     return false;
+}
+
+// Procedures have arrays whose elements a loop sets before another one reads them, and conditions
+// that hold for any number, as it is not known when they are made: compilers warn of both.
+std::string procedures_pragmas(const Procedures& all) {
+    const std::string procedures = all.text();
+    std::string pragmas;
+    if (all.has_unset_arrays())
+        pragmas +=
+            "#if defined(__GNUC__) && !defined(__clang__)\n"
+            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n";
+    if (procedures.find(" && ") != std::string::npos ||
+        procedures.find(" || ") != std::string::npos)
+        pragmas += "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n";
+    return pragmas;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -132,13 +147,14 @@ std::string table_of_c(const ProgramText& program, const c_family::TextTable& ta
 
 // `code`: all that reads the header.
 std::string header_text(const ProgramText& program, bool has_selfcheck, const std::string& code) {
-    bool has_bool = false, can_fault = false, has_memory = false;
+    bool has_bool = false, can_fault = false, has_other_faults = false, has_memory = false;
     std::string guard = program.name() + (is_cpp(program) ? "_hpp" : "_h");
     std::string declarations;
     int64_t bytes = 0;
     for (const FunctionPlan& plan : program.functions()) {
         declarations += program.declaration(plan) + ";\n";
         can_fault |= plan.can_fault;
+        has_other_faults |= plan.has_other_faults;
         bytes += plan.memory->bytes();
         if (program.options().has_workspace && !plan.memory->is_empty()) {
             has_memory = true;
@@ -159,6 +175,7 @@ std::string header_text(const ProgramText& program, bool has_selfcheck, const st
     if (is_cpp(program)) result += text("namespace ", program.name(), " {\n");
     result += text("// Arrays of constants are read, the others written; none may overlap.",
                    can_fault ? " 1: an index is out of bounds." : "", "\n");
+    if (has_other_faults) result += "// 2: something else that a kernel requires does not hold.\n";
     if (bytes > 0 && !has_memory)
         result += text("// ", bytes, " bytes of memory are static: one call at a time.\n");
     result += declarations;
@@ -208,9 +225,7 @@ std::optional<std::string> unprintable(const Kernel& kernel, const ir::kernel::P
     if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body))
         return text("it calls the function ", foreign->function, " of a library");
     if (const auto* call = std::get_if<ir::kernel::Call>(&kernel.body))
-        return text("it calls the kernel ",
-                    ir::procedure::find_callable(call->procedure)->procedure().name,
-                    ", which the plain style does not print; the style of projects does");
+        return unprintable_call(*call, program);
     const bool is_printed = std::visit(
         [](const auto& body) {
             return requires(const Printing& printing) { print_body(printing, body); };
@@ -234,12 +249,17 @@ std::vector<NamedText> print_plain(const std::vector<PlainFunction>& functions,
     const bool has_roots = called.find("sqrt_float") != std::string::npos;
     std::string source = source_comment(program, has_roots);
     source += text("#include \"", header_name(program), "\"\n");
-    if (!is_cpp(program) && c_family::has_word(constants + structs + called, "bool"))
+    const auto says = [&](const char* word) {
+        return c_family::has_word(constants + structs + called, word);
+    };
+    if (!is_cpp(program) && (says("bool") || says("true") || says("false")))
         source += "#include <stdbool.h>\n";
     if (c_family::has_word(calls, "memcpy") || c_family::has_word(calls + kernels, "memset"))
         source += "#include <string.h>\n";
     source += exactness;
-    if (compares_with_itself(kernels))
+    const std::string pragmas = procedures_pragmas(program.procedures());
+    source += pragmas;
+    if (compares_with_itself(kernels) && pragmas.find("tautological") == std::string::npos)
         source += "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n";
     source += is_cpp(program) ? text("namespace ", program.name(), " {\n") : "\n";
     if (!is_cpp(program))

@@ -89,6 +89,8 @@ std::vector<std::string> ProgramText::call(const FunctionPlan& plan, const Step&
     for (size_t p = 0; p < printed.parameters.size(); ++p)
         arguments.push_back(argument(plan, printed.parameters[p], step.buffers[p]));
     const std::string call = text(printed.name, "(", join(arguments), ")");
+    if (printed.has_other_faults)
+        return {text("status = ", call, ";"), "if (status != 0) return status;"};
     return {printed.can_fault ? text("if (", call, " != 0) return 1;") : call + ";"};
 }
 
@@ -96,6 +98,7 @@ std::string ProgramText::calls() const {
     std::string result;
     for (const FunctionPlan& plan : functions_) {
         result += declaration(plan) + " {\n";
+        if (plan.has_other_faults) result += "    int status = 0;\n";
         if (options_.has_workspace && !plan.memory->is_empty())
             result += text("    struct ", plan.name, "_memory* const memory = (struct ", plan.name,
                            "_memory*)_workspace;\n");

@@ -24,20 +24,10 @@ using ir::kernel::Program;
 namespace {
 
 // What the text uses for itself, beside the functions of support_texts.
-const std::set<std::string> file_words = {"bool",
-                                          "true",
-                                          "false",
-                                          "restrict",
-                                          "memcpy",
-                                          "memset",
-                                          "iteration",
-                                          "_workspace",
-                                          "shared",
-                                          "workspace",
-                                          "example_value",
-                                          "differ",
-                                          "inner_iteration",
-                                          "inner_inner_iteration"};
+const std::set<std::string> file_words = {
+    "bool",          "true",      "false",      "restrict",        "memcpy",
+    "memset",        "iteration", "_workspace", "shared",          "workspace",
+    "example_value", "differ",    "status",     "inner_iteration", "inner_inner_iteration"};
 
 Names names_of_file() {
     std::set<std::string> taken = support_names();
@@ -93,6 +83,15 @@ void check_printable(const Program& program) {
         });
 }
 
+std::vector<const Program*> programs_of(const std::vector<PlainFunction>& functions) {
+    std::vector<const Program*> programs;
+    for (const PlainFunction& function : functions) {
+        check_printable(function.program);
+        programs.push_back(&function.program);
+    }
+    return programs;
+}
+
 // Loops write their counters, whoever reads them.
 void keep_counters(const std::vector<Step>& steps, std::set<int>& elsewhere) {
     for (const Step& step : steps) {
@@ -107,18 +106,21 @@ void keep_counters(const std::vector<Step>& steps, std::set<int>& elsewhere) {
 ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const PlainOptions& options)
     : options_(options),
       name_(c_family::namespace_name(Names().claim(options.name.empty() ? "model" : options.name))),
-      file_names_(names_of_file()) {
+      file_names_(names_of_file()),
+      procedures_(options.language, programs_of(functions)) {
     user_check(!functions.empty(), "export: there is no function to export. Give at least one.");
     for (const PlainFunction& given : functions) {
-        check_printable(given.program);
         FunctionPlan plan;
         plan.program = transforms::plan_buffers(
-            with_users_near(with_columns_side_by_side(with_positions_in_place(given.program))),
+            with_users_near(with_columns_side_by_side(
+                with_positions_in_place(with_calls_prepared(given.program, procedures_)))),
             false);
         plan.given = &given;
         functions_.push_back(std::move(plan));
     }
-    for (const auto* used : c_family::functions_used(bodies_of(functions_)))
+    std::vector<ir::scalar::Expr> values = bodies_of(functions_);
+    for (const auto& value : printed_values_ = procedures_.expressions()) values.push_back(value);
+    for (const auto* used : c_family::functions_used(values))
         file_names_.taken().insert(used->symbol);
     for (FunctionPlan& plan : functions_) {
         plan.name = file_names_.claim(plan.program.name.empty() ? "run" : plan.program.name);
@@ -133,6 +135,7 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
                 names_of_buffers_.insert(plan.names[b]);
     }
     for (FunctionPlan& plan : functions_) place_constants(plan);
+    procedures_.print(file_names_);
     for (FunctionPlan& plan : functions_) {
         print_groups(plan, plan.program.kernels, plan.steps);
         // Neither variables of functions nor what no function gets.
@@ -150,7 +153,7 @@ ProgramText::ProgramText(const std::vector<PlainFunction>& functions, const Plai
         c_family::zeros_pragma(printed_values_) + c_family::print_tables(printed_values_, spelling);
     // Those that are called, each before its callers: a sum of no elements calls none.
     const auto functions_known = c_family::functions_used(printed_values_);
-    std::string calling, printed;
+    std::string calling = procedures_.text(), printed;
     for (const PrintedFunction& kernel : kernels_) calling += kernel.text;
     for (size_t k = functions_known.size(); k-- > 0;) {
         if (!c_family::has_word(calling, functions_known[k]->symbol)) continue;
@@ -223,7 +226,13 @@ std::string ProgramText::constant_name(const Buffer& buffer) {
 void ProgramText::place_constants(FunctionPlan& plan) {
     std::set<int> used;
     for (const Kernel& kernel : plan.program.kernels)
-        for (const int b : ir::kernel::buffers_read(kernel)) used.insert(b);
+        ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+            const auto* call = std::get_if<ir::kernel::Call>(&step.body);
+            if (call == nullptr)
+                for (const int b : ir::kernel::buffers_read(step)) used.insert(b);
+            for (size_t i = 0; call != nullptr && i < call->inputs.size(); ++i)
+                if (!is_literal(*call, i, plan.program)) used.insert(call->inputs[i].access.buffer);
+        });
     for (size_t b = 0; b < plan.program.buffers.size(); ++b) {
         Buffer& buffer = plan.program.buffers[b];
         if (buffer.kind != BufferKind::constant || !used.contains(static_cast<int>(b))) continue;
@@ -319,10 +328,16 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
     std::vector<Parameter> all;
     std::string key;
     for (const Kernel* kernel : group.kernels) {
-        const PrintedKernel printed = print_kernel(options_.language, *kernel, plan.program, scope);
+        const PrintedKernel printed =
+            print_kernel(options_.language, *kernel, plan.program, procedures_, scope);
         if (printed.lines.empty()) continue;
         for (const auto& value : ir::kernel::bodies(*kernel)) printed_values_.push_back(value);
         key += text(ir::kernel::structural_hash(*kernel), ";");
+        // The text of a call says its literals.
+        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel->body))
+            for (size_t i = 0; i < call->inputs.size(); ++i)
+                if (is_literal(*call, i, plan.program))
+                    key += literal_text(options_.language, *call, i, plan.program) + ";";
         lines.insert(lines.end(), printed.lines.begin(), printed.lines.end());
         // What it declares outside of its loops is there for the kernels behind it, too.
         for (const std::string& line : printed.lines)
@@ -330,6 +345,7 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
                 for (const std::string& name : c_family::declared_names(line))
                     scope.names.taken().insert(name);
         made.can_fault |= printed.can_fault;
+        made.has_other_faults |= printed.has_other_faults;
         for (const Parameter& each : printed.parameters) {
             const auto known = std::find_if(all.begin(), all.end(), [&](const Parameter& other) {
                 return other.buffer == each.buffer;
@@ -401,6 +417,7 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
         kernels_.push_back(made);
     }
     plan.can_fault |= made.can_fault;
+    plan.has_other_faults |= made.has_other_faults;
     Step step;
     step.function = known->second;
     for (const Parameter& each : made.parameters) step.buffers.push_back(each.buffer);
@@ -409,7 +426,7 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
 }
 
 std::string ProgramText::kernels() const {
-    std::string result = scalars_;
+    std::string result = scalars_ + procedures_.text();
     for (const PrintedFunction& kernel : kernels_)
         if (!kernel.is_clearing) result += kernel.text + "\n";
     return result;

@@ -7,6 +7,7 @@
 #include "composit/exporters/plain/kernel_text.h"
 #include "composit/exporters/plain/memory.h"
 #include "composit/exporters/plain/plain.h"
+#include "composit/exporters/plain/procedures.h"
 
 #include <map>
 #include <memory>
@@ -20,7 +21,7 @@ namespace composit::plain {
 struct PrintedFunction {
     std::string name, text;
     std::vector<Parameter> parameters;
-    bool can_fault = false;
+    bool can_fault = false, has_other_faults = false;
     bool is_clearing = false;  // no function: what makes its only array zero, where it is called
 };
 
@@ -41,7 +42,7 @@ struct FunctionPlan {
     std::vector<Step> steps;
     std::set<int> locals;                 // temporaries that are variables of one function
     std::vector<std::set<int>> together;  // buffers that one function gets
-    bool can_fault = false;
+    bool can_fault = false, has_other_faults = false;  // its status may be 1, or 2
     const PlainFunction* given = nullptr;
 };
 
@@ -57,7 +58,8 @@ class ProgramText {
     const std::string& constants() const { return constants_; }
     int64_t constant_bytes() const { return constant_bytes_; }
     std::string structs() const;
-    std::string kernels() const;
+    const Procedures& procedures() const { return procedures_; }
+    std::string kernels() const;  // behind the procedures
     std::string calls() const;
 
     // "int step(const float x[4], float y[3], void* _workspace)"
@@ -83,6 +85,7 @@ class ProgramText {
     PlainOptions options_;
     std::string name_;
     c_family::Names file_names_;
+    Procedures procedures_;
     std::vector<FunctionPlan> functions_;
     std::string scalars_, constants_;
     int64_t constant_bytes_ = 0;

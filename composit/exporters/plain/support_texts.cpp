@@ -19,6 +19,34 @@ static inline float narrowed(float x) {
 }
 )";
 
+// ----- what compilers do with neighbours
+
+constexpr const char* rounded_float64 =
+    R"(// A product that is not fused with what is added to it.
+static inline double rounded_float64(double x) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+    return __builtin_assoc_barrier(x);
+#else
+    return x;
+#endif
+}
+)";
+
+// GCC's bug 110381.
+constexpr const char* in_order_float64 =
+    R"(// A sum of several terms in one iteration, of which g++ before 14 may add some twice.
+static inline double in_order_float64(double x) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+    return __builtin_assoc_barrier(x);
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+    __asm__("" : "+x"(x));
+    return x;
+#else
+    return x;
+#endif
+}
+)";
+
 // ----- products and sums with one rounding
 
 constexpr const char* fma_float32 =
@@ -394,7 +422,9 @@ const std::vector<SupportText>& support_texts() {
             {"fma_float64", fma_float64, ""},   {"sqrt_float32", sqrt_float32, ""},
             {"sqrt_float64", sqrt_float64, ""},
         };
-        const std::pair<const char*, const char*> of_both[] = {{"fabs", fabs_float64},
+        const std::pair<const char*, const char*> of_both[] = {{"rounded", rounded_float64},
+                                                               {"in_order", in_order_float64},
+                                                               {"fabs", fabs_float64},
                                                                {"copysign", copysign_float64},
                                                                {"trunc", trunc_float64},
                                                                {"floor", floor_float64},

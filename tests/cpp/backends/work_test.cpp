@@ -6,6 +6,7 @@
 #include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
+#include "composit/runtime/chunks.h"
 #include "composit/transforms/transforms.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ double nanoseconds(const std::function<Tensor(const Tensor&)>& function, const i
     return all;
 }
 
-bool is_shared_out(double nanoseconds) { return nanoseconds >= 2 * cpp::nanoseconds_per_chunk; }
+bool is_shared_out(double nanoseconds) { return nanoseconds >= 2 * runtime::nanoseconds_per_chunk; }
 
 TEST(Work, ThreadsAreNotWokenForLittle) {
     const auto sum = [](const Tensor& x) { return x + x; };
