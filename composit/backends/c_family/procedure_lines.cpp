@@ -417,7 +417,7 @@ Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::stri
         lines =
             with_products_together(with_constants_in_place(std::move(lines), names, acting), true);
     }
-    lines = without_unread(together(lines, is_derived));
+    lines = without_unread(together(lines, is_derived, is_c));
     if (!is_c) lines = elements_together(lines, is_derived);
     lines = with_values_in_place(std::move(lines), is_derived);
     return without_braces(lines, is_derived);
