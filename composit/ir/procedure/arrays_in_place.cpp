@@ -1,5 +1,6 @@
 #include "composit/ir/procedure/arrays_in_place.h"
 
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -161,6 +162,8 @@ bool write_output_instead(Procedure& procedure) {
             const ArrayVariable& to = procedure.arrays[static_cast<size_t>(copied.to)];
             const auto allocation = allocation_of(procedure, copied.from);
             if (from.role != Role::local || to.role != Role::output || !allocation) continue;
+            // An output cannot give its memory for another's.
+            if (exchanged_arrays(procedure).contains(static_cast<size_t>(copied.from))) continue;
             const Block behind(procedure.body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                procedure.body.end());
             auto later = mentions_of_arrays(behind);
