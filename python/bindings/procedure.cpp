@@ -16,6 +16,7 @@
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/stand_ins.h"
 #include "composit/ir/procedure/structure.h"
+#include "composit/ir/procedure/windows_of_rows.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/interrupt.h"
@@ -401,6 +402,8 @@ void bind_procedure(nb::module_& module) {
     inner.def("over_rows", procedure::over_rows, "The procedure for each row of its arguments.");
     inner.def("without_dead_code", procedure::without_dead_code, "procedure"_a,
               "keeps_assertions"_a = false);
+    inner.def("with_windows_of_rows", procedure::with_windows_of_rows,
+              "The procedure, which keeps the rows of local arrays that are alive at a time.");
     inner.def("slope", procedure::slope);
     inner.def("with_last_parameter", procedure::with_last_parameter, "procedure"_a, "value"_a,
               "name"_a, "The procedure of the other parameters, the last of which has the value.");

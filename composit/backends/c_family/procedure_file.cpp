@@ -212,7 +212,8 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     internal_check(!given.empty(), "a file of no procedures");
     const std::vector<ProcedureFamily> families = all_with_names(given);
     const std::string space = namespace_name(name);
-    const std::vector<Procedure> all = all_of(families);
+    std::vector<Procedure> all = all_of(families);
+    for (Procedure& each : all) each = as_read(std::move(each));
     std::vector<Expr> extents;  // which selfchecks compute
     for (const Procedure& procedure : all)
         for (const auto& array : procedure.arrays)
@@ -255,7 +256,7 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 
 std::string print_functions(const std::vector<Procedure>& given) {
     std::vector<Procedure> procedures = given;
-    for (Procedure& each : procedures) each = with_names(std::move(each));
+    for (Procedure& each : procedures) each = as_read(with_names(std::move(each)));
     CalledFunctions called(names_of(procedures));
     std::string code;
     for (const Procedure& procedure : procedures)
@@ -268,7 +269,7 @@ namespace {
 // What runs fastest, where nobody reads it.
 Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
-    procedure = with_exchanges(std::move(procedure));
+    procedure = with_exchanges(with_rows_alive(std::move(procedure)));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));

@@ -14,6 +14,7 @@
 #include "composit/ir/procedure/arrays_in_place.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
+#include "composit/ir/procedure/windows_of_rows.h"
 
 #include <algorithm>
 #include <limits>
@@ -338,6 +339,17 @@ PrintedFunction print_function_of(const CalledPart& part, bool asks, CalledFunct
     return made;
 }
 
+Procedure with_rows_alive(Procedure procedure) {
+    if (procedure.arrays.empty()) return procedure;
+    // Which looks for an element that is read and written to in one array.
+    procedure = without_zero_gradients(without_unread(std::move(procedure)));
+    return ir::procedure::with_windows_of_rows(std::move(procedure));
+}
+
+Procedure as_read(Procedure procedure) {
+    return procedure.reverse_of ? procedure : with_rows_alive(std::move(procedure));
+}
+
 std::string print_procedure(const Procedure& original, CalledFunctions& called, bool asks) {
     // Where gradients are not set to zero, some are copied, and stand in place.
     const Procedure procedure = with_names(with_own_loads(
@@ -352,7 +364,7 @@ std::string print_procedure(const Procedure& original, CalledFunctions& called, 
 
 std::string print_procedure(const Procedure& procedure) {
     CalledFunctions called(names_of({procedure}));
-    const std::string own = print_procedure(procedure, called, false);
+    const std::string own = print_procedure(as_read(procedure), called, false);
     return called.text_of_users() + own;
 }
 

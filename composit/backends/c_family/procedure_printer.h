@@ -32,6 +32,14 @@ std::string print_over_arrays(const ir::procedure::Procedure& procedure, bool as
 // The expressions that the functions compute.
 std::vector<ir::scalar::Expr> expressions_of(const ir::procedure::Procedure& procedure);
 
+// The procedure of whose local arrays the rows that are alive at a time are kept: what text is made
+// of before all that depends on how it is used.
+ir::procedure::Procedure with_rows_alive(ir::procedure::Procedure procedure);
+
+// The same of text that people read, but for derivatives in reverse: that a row takes another's
+// place and is filled says more than the tables that the function has, too.
+ir::procedure::Procedure as_read(ir::procedure::Procedure procedure);
+
 // The procedure without assignments to variables that are not read.
 ir::procedure::Procedure without_unread(ir::procedure::Procedure procedure);
 

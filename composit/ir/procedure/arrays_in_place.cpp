@@ -153,29 +153,18 @@ void leave_out_copy(Procedure& procedure, size_t place, const CopiedArray& copie
         procedure.body.erase(procedure.body.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
-// The arrays that statements exchange with one another: what memory they have is exchanged.
-std::set<int> exchanged_in(const Procedure& procedure, const Block& block) {
-    std::set<int> found;
-    for (size_t i = 0; i < block.size(); ++i) {
-        if (const auto exchange = exchange_at(procedure, block, i))
-            found.insert({exchange->one, exchange->other});
-        for (const Block* inner : {&block[i].body, &block[i].otherwise})
-            found.merge(exchanged_in(procedure, *inner));
-    }
-    return found;
-}
-
 // An output that nothing mentions before a local array is copied to it, behind which nothing
 // mentions either.
 bool write_output_instead(Procedure& procedure) {
-    const std::set<int> exchanged = exchanged_in(procedure, procedure.body);
+    // An output cannot give its memory for another's.
+    const std::set<size_t> exchanged = exchanged_arrays(procedure);
     for (size_t i = 0; i < procedure.body.size(); ++i) {
         for (const CopiedArray& copied : copies_in(procedure, procedure.body[i])) {
             const ArrayVariable& from = procedure.arrays[static_cast<size_t>(copied.from)];
             const ArrayVariable& to = procedure.arrays[static_cast<size_t>(copied.to)];
             const auto allocation = allocation_of(procedure, copied.from);
             if (from.role != Role::local || to.role != Role::output || !allocation ||
-                exchanged.contains(copied.from))
+                exchanged.contains(static_cast<size_t>(copied.from)))
                 continue;
             const Block behind(procedure.body.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                procedure.body.end());

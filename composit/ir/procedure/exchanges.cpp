@@ -235,20 +235,33 @@ Block exchange_again(Procedure& procedure, const Block& exchange, const Exchange
 
 namespace {
 
-void add_arrays_between(const Procedure& procedure, const Block& block, std::set<size_t>& found) {
+void add_exchanges(const Procedure& procedure, const Block& block, std::vector<Exchange>& found) {
     for (size_t i = 0; i < block.size(); ++i) {
-        if (const auto exchange = exchange_at(procedure, block, i))
-            found.insert(static_cast<size_t>(exchange->between));
-        add_arrays_between(procedure, block[i].body, found);
-        add_arrays_between(procedure, block[i].otherwise, found);
+        if (const auto exchange = exchange_at(procedure, block, i)) found.push_back(*exchange);
+        add_exchanges(procedure, block[i].body, found);
+        add_exchanges(procedure, block[i].otherwise, found);
     }
+}
+
+std::vector<Exchange> exchanges_in(const Procedure& procedure) {
+    std::vector<Exchange> found;
+    add_exchanges(procedure, procedure.body, found);
+    return found;
 }
 
 }  // namespace
 
 std::set<size_t> arrays_between(const Procedure& procedure) {
     std::set<size_t> found;
-    add_arrays_between(procedure, procedure.body, found);
+    for (const Exchange& each : exchanges_in(procedure))
+        found.insert(static_cast<size_t>(each.between));
+    return found;
+}
+
+std::set<size_t> exchanged_arrays(const Procedure& procedure) {
+    std::set<size_t> found;
+    for (const Exchange& each : exchanges_in(procedure))
+        found.insert({static_cast<size_t>(each.one), static_cast<size_t>(each.other)});
     return found;
 }
 

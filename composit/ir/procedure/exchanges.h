@@ -26,6 +26,9 @@ Block exchange_again(Procedure& procedure, const Block& exchange, const Exchange
 // The arrays by way of which any are exchanged.
 std::set<size_t> arrays_between(const Procedure& procedure);
 
+// Those that exchange their elements.
+std::set<size_t> exchanged_arrays(const Procedure& procedure);
+
 // The same procedure, in which such copies are exchanges more often: outputs that are exchanged are
 // local arrays, which are copied when the procedure ends, and what is logged of an array that
 // receives the elements of another is logged before.

@@ -17,7 +17,7 @@ Expr float_of(const Expr& bits) { return Expr::bitcast(bits, DType::float32); }
 
 // float32's bias and mantissa, of which short floats have fewer bits.
 constexpr int single_bias = 127, single_mantissa = 23;
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double double_infinity = std::numeric_limits<double>::infinity();
 
 int dropped_bits(const FloatFormat& format) { return single_mantissa - format.mantissa_bits; }
 int bits_above(const FloatFormat& format) { return 32 - format.bits(); }
@@ -98,7 +98,7 @@ Expr bits_of_short(const Expr& x, DType dtype) {
     const Expr small = word_of(size + of_subnormal_steps(format)) & word(0x7fffff);
     const Expr finite = select(size < format.least_normal(), small, regular);
     const Expr beyond = select(equal(x, x), word(format.overflow_bits()), word(format.nan_bits()));
-    return Expr::cast(select(size < infinity, finite, beyond) | sign, whole);
+    return Expr::cast(select(size < double_infinity, finite, beyond) | sign, whole);
 }
 
 Expr short_of_bits(const Expr& bits, DType dtype) {
