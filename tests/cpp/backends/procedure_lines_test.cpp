@@ -124,9 +124,41 @@ TEST(ProcedureLines, DerivativesFillWithEarlierArrays) {
         {0, "fill_zeros(x, n);", 3}, {0, "f(x, n);", 3}, {0, "fill_zeros(y, m);", 4}};
     EXPECT_EQ(derived(lines), "fill_zeros(x, n, y, m);  // k.py:3\nf(x, n);\n");
     for (const char* const between : {"f(y);", "const int64_t m = n + 1;"})
-        EXPECT_EQ(derived({lines[0], {0, between, 3}, lines[2]}),
+        EXPECT_EQ(derived({lines[0], {0, between, 3}, lines[2], {0, "g(m);", 4}}),
                   std::string("fill_zeros(x, n);  // k.py:3\n") + between +
-                      "\nfill_zeros(y, m);  // k.py:4\n");
+                      "\nfill_zeros(y, m);  // k.py:4\ng(m);\n");
+}
+
+TEST(ProcedureLines, ConstantsStandWhereTheyAreReadOnce) {
+    EXPECT_EQ(derived({{0, "const double a = b < c ? 0.0 : b;", 3}, {0, "n += a;", 3}}),
+              "n += b < c ? 0.0 : b;  // k.py:3\n");
+    EXPECT_EQ(derived({{0, "const double a = b + c;", 3}, {0, "n += a * d;", 3}}),
+              "n += (b + c) * d;  // k.py:3\n");
+    // What is taken in between may be what it reads; another reads it again.
+    const Lines taken = {{0, "const double a = x[i] * c;", 3}, {0, "n += taken(x[i]) + a;", 3}};
+    EXPECT_EQ(derived(taken), "const double a = x[i] * c;  // k.py:3\nn += taken(x[i]) + a;\n");
+    const Lines twice = {{0, "const double a = b + c;", 3}, {0, "n += a * a;", 3}};
+    EXPECT_EQ(derived(twice), "const double a = b + c;  // k.py:3\nn += a * a;\n");
+}
+
+TEST(ProcedureLines, LogsAreTheirOwnCounts) {
+    const Lines lines = {{0, "int64_t trips = 0;", 1},
+                         {0, "std::vector<double> x_log;", 1},
+                         {0, "while (x < n) {", 1},
+                         {1, "trips += 1;", 1},
+                         {1, "x_log.push_back(x);", 1},
+                         {1, "f(x);", 1},
+                         {0, "}"},
+                         {0, "for (int64_t trip = trips - 1; trip >= 0; --trip) {", 1},
+                         {1, "x = take_last(x_log);", 1},
+                         {1, "g(x);", 1},
+                         {0, "}"}};
+    const std::string made = derived(lines);
+    EXPECT_NE(made.find("while (!x_log.empty()) {"), std::string::npos) << made;
+    EXPECT_EQ(made.find("trips"), std::string::npos) << made;
+    Lines broken = lines;  // counted, but not logged
+    broken.insert(broken.begin() + 4, {1, "if (x < 0) break;", 1});
+    EXPECT_NE(derived(broken).find("trips += 1;"), std::string::npos);
 }
 
 TEST(ProcedureLines, LoopsOfLoopsHaveNoBraces) {
