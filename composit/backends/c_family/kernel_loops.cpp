@@ -29,6 +29,13 @@ void erase_loop(LoopNest& nest, size_t loop) {
 
 }  // namespace
 
+Access access_over(const Access& access, size_t first, size_t count) {
+    Access result = access;
+    const auto start = access.strides.begin() + static_cast<std::ptrdiff_t>(first);
+    result.strides.assign(start, start + static_cast<std::ptrdiff_t>(count));
+    return result;
+}
+
 LoopNest merge_loops(LoopNest nest) {
     for (size_t d = nest.extents.size(); d-- > 0;)
         if (nest.extents[d] == 1) erase_loop(nest, d);

@@ -14,6 +14,9 @@ struct LoopNest {
     std::vector<ir::kernel::Access> accesses;
 };
 
+// `access` over `count` of its loops, from loop `first` on.
+ir::kernel::Access access_over(const ir::kernel::Access& access, size_t first, size_t count);
+
 // The same indices in the same order with as few loops as possible: loops of one iteration are
 // dropped, neighbours merged where every access walks through them as through one.
 LoopNest merge_loops(LoopNest nest);

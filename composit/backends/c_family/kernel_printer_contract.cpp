@@ -16,14 +16,6 @@ using ir::kernel::Extents;
 
 using Strides = std::vector<int64_t>;
 
-// `count` strides of `access` from loop `first` on, as an access of its own.
-Access part(const Access& access, size_t first, size_t count) {
-    Access result = access;
-    auto start = access.strides.begin() + static_cast<std::ptrdiff_t>(first);
-    result.strides.assign(start, start + static_cast<std::ptrdiff_t>(count));
-    return result;
-}
-
 using Groups = ContractGroups;
 
 // Declares the prelude's Contraction; returns its name.
@@ -436,58 +428,22 @@ std::string product_template(const Contract& c) {
     return is_by_blocks(c, groups) ? way_of_reading(c, groups).first : "";
 }
 
-// Whoever makes the executable packs constants, by runtime/packing.h.
-namespace {
-
-void print_body(KernelText& writer, const ir::kernel::Pack& pack) {
-    if (pack.is_of_constant) return;
-    constexpr int64_t together = 96;  // as the prelude's packed_together
-    const size_t m = pack.across.size(), k = pack.depth.size();
-    const LoopNest across = merge_loops({pack.across, {part(pack.from, 0, m)}});
-    const LoopNest depth = merge_loops({pack.depth, {part(pack.from, m, k)}});
-    const int64_t count = ir::element_count(pack.across);
-    const std::string element = type_name(pack.from.dtype);
-    writer.printed.prelude = {"contract_pack.h"};
-    writer.printed.tasks = (count + together - 1) / together;
-    const std::string name = writer.names.claim("packing");
-    const std::vector<std::string> loops = {writer.loops("across", across.extents),
-                                            writer.loops("depth", depth.extents)};
-    const std::vector<std::string> steps = {
-        writer.constants("across_strides", across.accesses[0].strides),
-        writer.constants("depth_strides", depth.accesses[0].strides)};
-    writer.code.add(text("const Packing<", element, "> ", name, " = {",
-                         writer.place(start_of(pack.from), {}, element, false), ", ",
-                         writer.place(start_of(pack.to), {}, element, true), ", ", join(loops),
-                         ", ", join(steps), "};"));
-    const std::string function = text("pack_whole<", pack.is_left ? "true" : "false", ">");
-    if (writer.printed.tasks == 1) {
-        writer.code.add(text(function, "(", name, ", 0, ", count, ");"));
-        return;
-    }
-    writer.code.add(text("const int64_t last = end * ", together, ";"));
-    writer.code.add(text(function, "(", name, ", begin * ", together, ", last < ", count,
-                         " ? last : ", count, ");"));
-}
-
-const bool prints_pack = printers().add<ir::kernel::Pack, print_body>();
-
-}  // namespace
-
 ContractGroups::ContractGroups(const Contract& c) {
     size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
-    batch.accesses = {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)};
-    rows.accesses = {part(c.left, b, m), part(c.output, b, m)};
-    columns.accesses = {part(c.right, b + k, n), part(c.output, b + m, n)};
+    batch.accesses = {access_over(c.left, 0, b), access_over(c.right, 0, b),
+                      access_over(c.output, 0, b)};
+    rows.accesses = {access_over(c.left, b, m), access_over(c.output, b, m)};
+    columns.accesses = {access_over(c.right, b + k, n), access_over(c.output, b + m, n)};
     for (const auto* accesses : {&c.finish.inputs, &c.finish.outputs})
         for (const Access& access : *accesses) {
-            batch.accesses.push_back(part(access, 0, b));
-            rows.accesses.push_back(part(access, b, m));
-            columns.accesses.push_back(part(access, b + m, n));
+            batch.accesses.push_back(access_over(access, 0, b));
+            rows.accesses.push_back(access_over(access, b, m));
+            columns.accesses.push_back(access_over(access, b + m, n));
         }
     batch = merge_loops({c.batch, batch.accesses});
     rows = merge_loops({c.rows, rows.accesses});
     columns = merge_loops({c.columns, columns.accesses});
-    depth = merge_loops({c.depth, {part(c.left, b + m, k), part(c.right, b, k)}});
+    depth = merge_loops({c.depth, {access_over(c.left, b + m, k), access_over(c.right, b, k)}});
 }
 
 void print_contract(KernelText& writer, const Contract& c, const PrintedKernel* finish) {

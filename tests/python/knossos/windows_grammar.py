@@ -110,7 +110,8 @@ class WindowsWriter:
         a, b = parts
         return self.one_of(
             f"min({a}, {b}) + 0.1 * x[i]", f"0.5 * {a} + 0.25 * {b}",
-            f"math.tanh({a} - w) + 0.1 * x[i]", f"max({a}, {b}) - 0.3", f"{a} * 0.4 + x[i]", f"0.5 * ({b} + w)",
+            f"math.tanh({a} - w) + 0.1 * x[i]", f"max({a}, {b}) - 0.3", f"{a} * 0.4 + x[i]",
+            f"0.5 * ({b} + w)",
         )  # fmt: skip
 
     def statement(self, within):

@@ -1,4 +1,4 @@
-"""Products of integers and truths: NumPy's, by the interpreter and compiled, at the edges of tiles."""
+"""Products of integers and truths at the edges of tiles: NumPy's."""
 
 import numpy as np
 import pytest
