@@ -155,7 +155,7 @@ def test_which_tables_are_rows():
     for function in FUNCTIONS:
         kernel = anew(function)
         for text in (loaded(kernel), kernel.source):
-            own = text.split("_vjp(")[0]
+            own = text.split(f"{function.__name__}_vjp(")[0]
             assert ("std::swap" in own) == (function is not rabbits), function.__name__
             assert "std::vector<double> f" not in own if function is rabbits else True
     assert "std::swap(dcost" in loaded(anew(warping).vjp)
