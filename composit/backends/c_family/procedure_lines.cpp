@@ -291,6 +291,12 @@ std::optional<Element> element_of(const std::string& text) {
     return made;
 }
 
+// "-1": an int, of which clang does not make elements of another type in a list.
+bool is_int(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && std::all_of(text.begin(), text.end(), ascii::is_digit);
+}
+
 // How many lines from the first on set neighbouring elements of one array, or add to them, in any
 // order, of values that read none of them: "set_elements(&x[i * 3], {a, b, c});" says all.
 size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLine& made) {
@@ -301,7 +307,8 @@ size_t set_elements(const Lines& lines, size_t first, bool is_derived, PrintedLi
         const bool is_of_same = is_derived || lines[i].source_line == 0 ||
                                 lines[i].source_line == lines[first].source_line;
         const auto next = element_of(lines[i].text);
-        if (lines[i].indent != lines[first].indent || !is_of_same || !next) break;
+        if (lines[i].indent != lines[first].indent || !is_of_same || !next || is_int(next->value))
+            break;
         const bool fits = all.empty() || (next->array == all[0].array &&
                                           next->place == all[0].place && next->adds == all[0].adds);
         const bool is_new = std::none_of(all.begin(), all.end(), [&](const Element& each) {
