@@ -75,7 +75,7 @@ Block fill_row(Procedure& procedure, const IntegerFacts& facts, const RowPlace& 
 }
 
 Block give_row(Procedure& procedure, const RowContent& content, const RowPlace& row, size_t axis,
-               const Expr& number, const Expr& condition) {
+               const Expr& counter, const Expr& condition) {
     Block made = content.needed;
     made.push_back(*content.statement);
     for (size_t i = content.loops.size(); i-- > 0;) {
@@ -89,7 +89,7 @@ Block give_row(Procedure& procedure, const RowContent& content, const RowPlace& 
         around.body = std::move(made);
         made = {std::move(around)};
     }
-    // Names of its own first: the number may be made of a variable that the loops count with, too.
+    // Names of its own first: the counter may be made of a variable that the loops count with, too.
     std::vector<Expr> by = all_variables(procedure);
     for (const auto& [variable, times] : assignments_in(made)) {
         procedure.variables.push_back(procedure.variables[static_cast<size_t>(variable)]);
@@ -97,8 +97,7 @@ Block give_row(Procedure& procedure, const RowContent& content, const RowPlace& 
     }
     replace_variables(made, by, true);
     by = all_variables(procedure);
-    by[static_cast<size_t>(content.range.counter)] =
-        scalar::simplify({number - integer(content.offset)})[0];
+    by[static_cast<size_t>(content.range.counter)] = counter;
     replace_variables(made, by, false);
     const auto take_all = [&](const auto& take, Block& block) -> void {
         for (Statement& each : block) {

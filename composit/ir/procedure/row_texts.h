@@ -29,9 +29,9 @@ Block fill_row(Procedure& procedure, const IntegerFacts& facts, const RowPlace& 
                const Expr& value, const std::optional<std::vector<Range>>& ranges,
                const SourceLine& line);
 
-// What the content's statement gives the row with that number, in variables of its own, if the
-// condition holds, where there is one.
+// What the content's statement gives the row where its loop has that counter, in variables of its
+// own, if the condition holds, where there is one.
 Block give_row(Procedure& procedure, const RowContent& content, const RowPlace& row, size_t axis,
-               const Expr& number, const Expr& condition);
+               const Expr& counter, const Expr& condition);
 
 }  // namespace composit::ir::procedure

@@ -280,10 +280,9 @@ class WindowsOfRows {
                     filled_with = each.statement->values[0];
                     continue;
                 }
-                const Expr row = p_.variable(static_cast<size_t>(window.count.counter)) +
-                                 integer(window.newest());
-                append(given, give_row(p_, each, {rows.are_arrays, row_at(window.newest())},
-                                       window.axis, row, range_condition(window, each)));
+                append(given,
+                       give_row(p_, each, {rows.are_arrays, row_at(window.newest())}, window.axis,
+                                counter_of_new(window, each), range_condition(window, each)));
             }
         if (filled_with)
             append(born, fill_row(p_, facts_, {rows.are_arrays, row_at(window.newest())},
@@ -358,9 +357,19 @@ class WindowsOfRows {
         return made;
     }
 
-    // Whether the loop that gives rows something does so for a row: what has to be asked.
-    Expr asked(const RowContent& content, const Expr& row, bool has_low, bool has_high) const {
-        const Expr counter = scalar::simplify({row - integer(content.offset)})[0];
+    static Expr shifted(const Expr& base, int64_t by) {
+        return by == 0 ? base : scalar::simplify({base + integer(by)})[0];
+    }
+
+    // The counter of the loop that gives the new row something.
+    Expr counter_of_new(const Window& window, const RowContent& content) const {
+        return shifted(p_.variable(static_cast<size_t>(window.count.counter)),
+                       window.newest() - content.offset);
+    }
+
+    // Whether the loop that gives rows something does so where it counts so far: what has to be
+    // asked.
+    static Expr asked(const RowContent& content, const Expr& counter, bool has_low, bool has_high) {
         Expr condition;
         if (!has_low) condition = counter >= content.range.low;
         if (!has_high) {
@@ -375,9 +384,8 @@ class WindowsOfRows {
         const Expr distance = integer(window.newest() - content.offset);
         const Expr lowest = window.is_up() ? window.count.begin : window.behind(),
                    highest = window.is_up() ? window.behind() : window.count.begin;
-        const Expr row =
-            p_.variable(static_cast<size_t>(window.count.counter)) + integer(window.newest());
-        return asked(content, row, facts_.is_at_least(lowest + distance, content.range.low),
+        return asked(content, counter_of_new(window, content),
+                     facts_.is_at_least(lowest + distance, content.range.low),
                      facts_.is_at_least(content.range.high, highest + distance + integer(1)));
     }
 
@@ -387,13 +395,12 @@ class WindowsOfRows {
         if (content.is_fill)
             return fill_row(p_, facts_, {rows.are_arrays, at}, content.statement->values[0], {},
                             content.statement->line);
-        const Expr row = scalar::simplify({window.before() + integer(offset)})[0];
-        const Expr counter = row - integer(content.offset);
+        const Expr counter = shifted(window.before(), offset - content.offset);
         const auto below = facts_.distance(counter, content.range.low),
                    above = facts_.distance(content.range.high, counter);
         if ((below && *below < 0) || (above && *above <= 0)) return {};
-        return give_row(p_, content, {rows.are_arrays, at}, window.axis, row,
-                        asked(content, row, facts_.is_at_least(counter, content.range.low),
+        return give_row(p_, content, {rows.are_arrays, at}, window.axis, counter,
+                        asked(content, counter, facts_.is_at_least(counter, content.range.low),
                               facts_.is_at_least(content.range.high, counter + integer(1))));
     }
 
