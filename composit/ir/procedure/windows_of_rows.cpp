@@ -328,7 +328,8 @@ class WindowsOfRows {
         allocation.is_zeroed = false;  // what the iteration reads it writes
         block.erase(made);
         const auto loop = std::find_if(block.begin(), block.end(), [&](const Statement& each) {
-            return each.kind == Kind::loop && each.first[0].variable == window.count.counter &&
+            const auto count = each.kind == Kind::loop ? steps_of(each) : std::nullopt;
+            return count && count->counter == window.count.counter &&
                    mentions_array(each.body, window.array);
         });
         if (loop != block.end()) {

@@ -163,6 +163,27 @@ def test_which_tables_are_rows():
     assert "std::swap(cost" not in loaded(anew(warping).vjp)
 
 
+def behind_a_while(x: "Tensor[float, n]", limit: float) -> float:
+    """A row of each iteration's own, behind a loop that counts nothing."""
+    s = 1.0
+    while s < limit:
+        s = s * 2.0
+    t = np.zeros((len(x), len(x)))
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            t[i, j] = x[i] * x[j] + s
+        for j in range(1, len(x)):
+            total += t[i, j] * t[i, j - 1]
+    return total
+
+
+def test_rows_behind_a_loop_that_counts_nothing():
+    kernel, x = anew(behind_a_while), np.arange(5.0)
+    assert kernel(x, 3.0) == behind_a_while(x, 3.0) == 1560.0
+    assert "std::vector<double> t" not in kernel.source.split("behind_a_while_vjp(")[0]
+
+
 def skipped(x: "Tensor[float, n]", y: "Tensor[float, m]") -> float:
     """Rows that are read behind the loop, which no window has."""
     a = np.zeros((len(x) + 1, len(y)))
