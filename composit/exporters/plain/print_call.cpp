@@ -25,7 +25,8 @@ class CallPrinter {
         : printing_(printing),
           call_(call),
           called_(c_family::called_in(call)),
-          function_(printing.procedures.function_of(call)) {
+          function_(printing.procedures.function_of(call)),
+          numbers_(c_family::known_numbers(call, printing.program)) {
         nest_.extents = c_family::items_of(call);
         for (const auto* operands : {&call.inputs, &call.outputs})
             for (const Call::Operand& operand : *operands) {
@@ -89,8 +90,10 @@ class CallPrinter {
                 return composit::text(
                     call_.inputs[static_cast<size_t>(input)].extents[called_.rows + axis]);
         const size_t input = input_of(number);
-        if (!is_literal(call_, input, printing_.program)) return element(text, input);
-        return literal_text(text.language(), call_, input, printing_.program);
+        const auto known = numbers_.find(number);
+        return known == numbers_.end()
+                   ? element(text, input)
+                   : literal_text(text.language(), call_.inputs[input].access.dtype, known->second);
     }
 
     size_t input_of(int operand) const {
@@ -144,6 +147,7 @@ class CallPrinter {
     const Call& call_;
     const c_family::CalledForItems& called_;
     const ProcedureFunction& function_;
+    const std::map<int, ir::scalar::Bits> numbers_;  // that are known, by parameter
     LoopNest nest_;
     std::vector<std::string> indices_;
 };

@@ -326,21 +326,9 @@ std::optional<std::string> unprintable_call(const Call& call, const Program& pro
     return {};
 }
 
-bool is_literal(const Call& call, size_t input, const Program& program) {
-    const Access& access = call.inputs[input].access;
-    if (c_family::called_in(call).operands[input] < 0 || access.buffer < 0) return false;
-    const Buffer& buffer = program.buffers[static_cast<size_t>(access.buffer)];
-    return buffer.kind == ir::kernel::BufferKind::constant && buffer.shape.empty();
-}
-
-std::string literal_text(Language language, const Call& call, size_t input,
-                         const Program& program) {
-    const Buffer& buffer = program.buffers[static_cast<size_t>(call.inputs[input].access.buffer)];
-    const ir::Array value = buffer.value.value();
-    Bits bits{};
-    std::memcpy(bits.data(), value.data_as<char>(), static_cast<size_t>(ir::size_of(buffer.dtype)));
+std::string literal_text(Language language, ir::DType dtype, const Bits& bits) {
     const c_family::ScalarSpelling& spelling = spelling_of(language);
-    return c_family::plain(c_family::literal(buffer.dtype, bits, spelling), spelling.long_suffix);
+    return c_family::plain(c_family::literal(dtype, bits, spelling), spelling.long_suffix);
 }
 
 Program with_calls_prepared(Program program, const Procedures& procedures) {

@@ -67,11 +67,9 @@ std::optional<std::string> unprintable_call(const ir::kernel::Call& call,
 // The program with calls as they are printed: each array lies in row-major order, if need be in a
 // copy that a kernel makes before, and behind the outputs stand temporaries, for arrays of its own
 // that the function takes. All items have the same ones, one after the other. Numbers that are
-// known are constants (is_literal), and no kernel fills arrays with them.
+// known (c_family::known_numbers) stand where the function is called, and no kernel fills arrays
+// with them.
 ir::kernel::Program with_calls_prepared(ir::kernel::Program program, const Procedures& procedures);
-// Whether an operand of such a call is a constant, which stands where the function is called.
-bool is_literal(const ir::kernel::Call& call, size_t input, const ir::kernel::Program& program);
-std::string literal_text(Language language, const ir::kernel::Call& call, size_t input,
-                         const ir::kernel::Program& program);
+std::string literal_text(Language language, ir::DType dtype, const ir::scalar::Bits& bits);
 
 }  // namespace composit::plain

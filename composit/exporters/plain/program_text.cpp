@@ -228,10 +228,14 @@ void ProgramText::place_constants(FunctionPlan& plan) {
     for (const Kernel& kernel : plan.program.kernels)
         ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
             const auto* call = std::get_if<ir::kernel::Call>(&step.body);
-            if (call == nullptr)
+            if (call == nullptr) {
                 for (const int b : ir::kernel::buffers_read(step)) used.insert(b);
-            for (size_t i = 0; call != nullptr && i < call->inputs.size(); ++i)
-                if (!is_literal(*call, i, plan.program)) used.insert(call->inputs[i].access.buffer);
+                return;
+            }
+            const auto numbers = c_family::known_numbers(*call, plan.program);
+            const std::vector<int>& operands = c_family::called_in(*call).operands;
+            for (size_t i = 0; i < operands.size(); ++i)
+                if (!numbers.contains(operands[i])) used.insert(call->inputs[i].access.buffer);
         });
     for (size_t b = 0; b < plan.program.buffers.size(); ++b) {
         Buffer& buffer = plan.program.buffers[b];
@@ -334,10 +338,13 @@ void ProgramText::print_group(FunctionPlan& plan, const Group& group, std::vecto
         for (const auto& value : ir::kernel::bodies(*kernel)) printed_values_.push_back(value);
         key += text(ir::kernel::structural_hash(*kernel), ";");
         // The text of a call says its literals.
-        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel->body))
-            for (size_t i = 0; i < call->inputs.size(); ++i)
-                if (is_literal(*call, i, plan.program))
-                    key += literal_text(options_.language, *call, i, plan.program) + ";";
+        if (const auto* call = std::get_if<ir::kernel::Call>(&kernel->body)) {
+            const auto& variables = c_family::called_in(*call).procedure.variables;
+            for (const auto& [parameter, bits] : c_family::known_numbers(*call, plan.program))
+                key += literal_text(options_.language,
+                                    variables[static_cast<size_t>(parameter)].dtype, bits) +
+                       ";";
+        }
         lines.insert(lines.end(), printed.lines.begin(), printed.lines.end());
         // What it declares outside of its loops is there for the kernels behind it, too.
         for (const std::string& line : printed.lines)

@@ -1,10 +1,12 @@
 // A function for each kind of kernel, in a table that the kinds' own files fill.
 //
 //     using Printers = ByKind<void, KernelText&>;
-//     Printers& printers();                                              // one table for all
-//     const bool prints_sort = printers().add<Sort, print_sort>();       // in the file of
-//     print_sort if (printers().has(kernel.body)) printers()(text, kernel.body);    //
-//     print_sort(text, sort)
+//     Printers& printers();  // one table for all
+//
+// In the file of print_sort(KernelText&, const Sort&), and where kernels are printed:
+//
+//     const bool prints_sort = printers().add<Sort, print_sort>();
+//     if (printers().has(kernel.body)) printers()(text, kernel.body);
 #pragma once
 
 #include "composit/base/error.h"

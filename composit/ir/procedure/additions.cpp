@@ -2,7 +2,6 @@
 
 #include "composit/ir/procedure/structure.h"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,7 +31,7 @@ class Additions {
           assignments_(assignments_in(p_.body)) {}
 
     Procedure run() {
-        count(p_.body);
+        find_others(p_.body);
         walk(p_.body);
         return std::move(p_);
     }
@@ -44,12 +43,12 @@ class Additions {
         Expr added;
     };
 
-    void count(const Block& block) {
+    void find_others(const Block& block) {
         for (size_t i = 0; i < block.size(); ++i) {
-            count(block[i].body);
-            if (block[i].kind == Kind::branch) count(block[i].otherwise);
-            if (block[i].kind == Kind::load)
-                found_[block[i].array] += pair_at(block, i) ? 1 : everything_else;
+            find_others(block[i].body);
+            if (block[i].kind == Kind::branch) find_others(block[i].otherwise);
+            if (block[i].kind == Kind::load && !pair_at(block, i))
+                read_otherwise_.insert(block[i].array);
         }
     }
 
@@ -57,9 +56,10 @@ class Additions {
         for (size_t i = 0; i < block.size(); ++i) {
             walk(block[i].body);
             if (block[i].kind == Kind::branch) walk(block[i].otherwise);
-            const auto pair = block[i].kind == Kind::load && found_[block[i].array] > 0
-                                  ? pair_at(block, i)
-                                  : std::nullopt;
+            const auto pair =
+                block[i].kind == Kind::load && !read_otherwise_.contains(block[i].array)
+                    ? pair_at(block, i)
+                    : std::nullopt;
             if (!pair) continue;
             block[pair->store].kind = Kind::add;
             block[pair->store].values = {pair->added};
@@ -89,11 +89,9 @@ class Additions {
         return {};
     }
 
-    // More than there are statements, less than nothing.
-    static constexpr int64_t everything_else = -(int64_t{1} << 40);
     Procedure p_;
     std::map<int, int> mentions_, assignments_;
-    std::map<int, int64_t> found_;  // of each array, how many loads are of such a pair; none: < 0
+    std::set<int> read_otherwise_;  // arrays that a load reads which is of no such pair
 };
 
 }  // namespace

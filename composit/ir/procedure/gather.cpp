@@ -212,12 +212,8 @@ class Gatherer {
                 return true;
             }
             const Block one{statement};
-            const auto all = all_statements(one);
-            const bool mentions =
-                std::any_of(all.begin(), all.end(), [&](const Statement* statement_within) {
-                    return statement_within->array == from.array;
-                });
-            const bool is_between = mentions && (!adds || from.kind == Kind::store);
+            const bool is_between =
+                mentions_array(one, from.array) && (!adds || from.kind == Kind::store);
             if (is_between || jumps(one) || reads_any(read, assignments_in(one))) return false;
         }
         return false;

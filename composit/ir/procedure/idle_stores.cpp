@@ -10,13 +10,6 @@ namespace {
 
 using Kind = Statement::Kind;
 
-bool is_of(const Statement& statement, int array) {
-    const Block one{statement};
-    const auto all = all_statements(one);
-    return std::any_of(all.begin(), all.end(),
-                       [array](const Statement* each) { return each->array == array; });
-}
-
 bool is_at(const Statement& statement, const Statement& load) {
     return statement.array == load.array && statement.index.size() == load.index.size() &&
            scalar::structurally_equal(statement.index, load.index);
@@ -31,7 +24,7 @@ std::optional<std::pair<size_t, size_t>> undone(const Block& block, size_t place
     std::optional<size_t> write;
     for (size_t i = place + 1; i < block.size(); ++i) {
         const Statement& each = block[i];
-        if (is_of(each, load.array)) {
+        if (mentions_array({each}, load.array)) {
             if (!is_write(each) || !is_at(each, load)) return {};
             if (write) {
                 const bool is_undone =

@@ -22,12 +22,6 @@ bool is_plain(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load || is_write(statement);
 }
 
-bool mentions_array(const Block& block, int array) {
-    const auto all = all_statements(block);
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Statement* statement) { return statement->array == array; });
-}
-
 bool leaves(const Block& block) {
     const auto all = all_statements(block);
     return std::any_of(all.begin(), all.end(),

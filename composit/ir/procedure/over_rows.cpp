@@ -193,17 +193,11 @@ class Mapper {
             const Statement statement = p_.body[i];
             if (statement.kind != Kind::allocate || !is_outer(statement.array)) continue;
             const Block before(p_.body.begin(), p_.body.begin() + static_cast<std::ptrdiff_t>(i));
-            if (mentions(before, statement.array)) continue;
+            if (mentions_array(before, statement.array)) continue;
             out_.body.push_back(Statement::allocate(moved_array(statement.array),
                                                     statement.is_zeroed, statement.line));
             p_.body.erase(p_.body.begin() + static_cast<std::ptrdiff_t>(i--));
         }
-    }
-
-    static bool mentions(const Block& block, int array) {
-        const auto all = all_statements(block);
-        return std::any_of(all.begin(), all.end(),
-                           [&](const Statement* each) { return each->array == array; });
     }
 
     Block stored_results(const Statement& leave) const {

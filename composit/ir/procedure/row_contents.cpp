@@ -160,12 +160,6 @@ class ContentsGiven {
 
 }  // namespace
 
-bool mentions_array(const Block& block, int array) {
-    const auto all = all_statements(block);
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Statement* each) { return each->array == array; });
-}
-
 std::optional<std::vector<RowContent>> contents_given(const Procedure& procedure,
                                                       const IntegerFacts& facts,
                                                       const Statement& statement, int array,

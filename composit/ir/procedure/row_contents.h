@@ -25,9 +25,6 @@ struct RowContent {
     Block needed;                          // what the store reads, computed in the innermost loop
 };
 
-// Whether a statement, however deep, reads, writes or makes the array.
-bool mentions_array(const Block& block, int array);
-
 // The contents that `statement` gives rows, along `axis`, of the array, in order; none if it does
 // anything else to the array. `changed`: variables that do not stay what they are.
 std::optional<std::vector<RowContent>> contents_given(const Procedure& procedure,

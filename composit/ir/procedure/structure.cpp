@@ -15,6 +15,12 @@ bool may_exit(const Block& block) {
     });
 }
 
+bool mentions_array(const Block& block, int array) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Statement* each) { return each->array == array; });
+}
+
 bool has_own(const Block& block, Kind kind) {
     return std::any_of(block.begin(), block.end(), [kind](const Statement& statement) {
         if (statement.kind == kind) return true;

@@ -63,6 +63,8 @@ bool has_own(const Block& block, Statement::Kind kind);
 // Whether a statement anywhere in it leaves the function, a loop, or an iteration.
 bool may_exit(const Block& block);
 
+// Whether a statement, however deep, reads, writes or makes the array.
+bool mentions_array(const Block& block, int array);
 // How often each variable is mentioned; how often it is assigned or loaded into.
 std::map<int, int> mentions_in(const Procedure& procedure, const Block& block);
 std::map<int, int> assignments_in(const Block& block);

@@ -141,13 +141,6 @@ void take_back(Procedure& procedure, const Undos& undos, const Expr& place, cons
 
 namespace {
 
-bool mentions(const Statement& statement, int array) {
-    const Block one{statement};  // which the pointers are into
-    const auto all = all_statements(one);
-    return std::any_of(all.begin(), all.end(),
-                       [array](const Statement* each) { return each->array == array; });
-}
-
 bool is_of_same_element(const Statement& a, const Statement& b) {
     return a.array == b.array && a.index.size() == b.index.size() &&
            scalar::structurally_equal(a.index, b.index);
@@ -158,7 +151,7 @@ bool may_mention(const Statement& statement, const Statement& element) {
     const bool is_of_one = statement.kind == Kind::load || is_write(statement);
     if (is_of_one && statement.array == element.array && are_apart(statement.index, element.index))
         return false;
-    return mentions(statement, element.array);
+    return mentions_array({statement}, element.array);
 }
 
 bool assigns_any(const Statement& statement, const std::set<int>& variables) {
