@@ -22,6 +22,7 @@ struct SortTask {
 };
 
 constexpr int64_t short_row = 128;  // up to which rows are sorted side by side
+constexpr int64_t few_rows = 3;     // up to which that takes longer than one row after the other
 
 // NaN come last.
 template <class T>
@@ -265,6 +266,54 @@ inline void sort_short_positions(const SortTask<T>& s, const int64_t* rows, cons
     }
 }
 
+// ----- few rows
+
+// Signed integers in which the keys of a dtype are compared, in the order of the keys.
+template <class T>
+struct RankedKey {
+    typedef int32_t type;
+};
+template <>
+struct RankedKey<uint64_t> {
+    typedef int64_t type;
+};
+
+// One short row: the place of an element is the number of those that come before it. All are
+// compared with all, many at a time.
+template <class T, bool gives_values>
+inline void rank_row(const T* row, int64_t stride, int64_t length, void* output) {
+    typedef typename RankedKey<SortKey<T>>::type Key;
+    constexpr int lanes = vector_lanes<Key>;
+    constexpr Key least = static_cast<Key>(Wrapping<Key>(1) << (8 * sizeof(Key) - 1));
+    alignas(64) Key keys[short_row];
+    alignas(64) Key ranks[short_row];
+    for (int64_t i = 0; i < length; ++i)
+        keys[i] = static_cast<Key>(key_of_bits<T>(bits_at(row, i * stride))) ^ least;
+    const int64_t whole = (length + lanes - 1) / lanes * lanes;
+    for (int64_t i = length; i < whole; ++i) keys[i] = 0;
+    Vector<Key> lane;
+    for (int k = 0; k < lanes; ++k) lane[k] = k;
+    for (int64_t i = 0; i < length; i += lanes) {
+        const Vector<Key> here = load(keys + i);
+        Vector<Key> rank = {};  // of truths: less by one for each
+        for (int64_t j = 0; j < i; ++j) rank += (keys[j] - Vector<Key>{}) <= here;
+        const int64_t end = i + lanes < length ? i + lanes : length;
+        for (int64_t j = i; j < end; ++j) {
+            const Vector<Key> key = keys[j] - Vector<Key>{};
+            rank +=
+                (key < here) | ((key == here) & (static_cast<Key>(j - i) - Vector<Key>{} < lane));
+        }
+        for (int64_t j = end; j < length; ++j) rank += (keys[j] - Vector<Key>{}) < here;
+        store(ranks + i, -rank);
+    }
+    for (int64_t i = 0; i < length; ++i) {
+        if constexpr (gives_values)
+            set_element(output, ranks[i], bits_at(row, i * stride));
+        else
+            static_cast<int64_t*>(output)[ranks[i]] = i;
+    }
+}
+
 // Rows begin <= r < end.
 template <class T, bool gives_values>
 inline void sort_rows(const SortTask<T>& s, int64_t begin, int64_t end) {
@@ -276,6 +325,13 @@ inline void sort_rows(const SortTask<T>& s, int64_t begin, int64_t end) {
             fill_offsets(s.outer, s.input_outer, r, count, rows);
             for (int64_t lane = count; lane < lanes; ++lane) rows[lane] = rows[0];
             fill_offsets(s.outer, s.output_outer, r, count, results);
+            if (count <= few_rows) {
+                constexpr int64_t size = gives_values ? sizeof(T) : sizeof(int64_t);
+                for (int64_t k = 0; k < count; ++k)
+                    rank_row<T, gives_values>(s.input + rows[k], s.stride, s.length,
+                                              static_cast<char*>(s.output) + results[k] * size);
+                continue;
+            }
             if constexpr (gives_values)
                 sort_short_values(s, rows, results, static_cast<int>(count));
             else
