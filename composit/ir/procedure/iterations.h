@@ -100,6 +100,13 @@ Procedure with_loops_in_blocks(Procedure procedure);
 // zero_gradients.cpp
 Procedure without_zero_gradients(Procedure procedure);
 
+// The same procedure, whose loops that only do something for an element which is not 0 look at
+// sixteen at once, and go on behind them if all are.
+//   for k: g = x[k]; if (g != 0) …  to
+//   for k: if (16 are left and all of x[k], …, x[k + 15] are 0) { k += 15; continue; } g = x[k]; …
+// zeros_at_once.cpp
+Procedure with_zeros_passed_at_once(Procedure procedure);
+
 // The procedure with assertions that say the same in all iterations of a loop before the loop, so
 // that they ask once, and loops without them become vectors. The first that fails stays the first.
 Procedure with_checks_ahead(Procedure procedure);

@@ -137,7 +137,7 @@ def arguments(function, n, m):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_bits_are_those_of_whole_tables(function):
     kernel, other = anew(function), interpreted(anew(function))
-    for n, m in ((1, 1), (1, 4), (2, 3), (5, 2), (7, 9)):
+    for n, m in ((1, 1), (1, 4), (2, 3), (5, 2), (7, 9), (3, 40), (40, 33)):
         given = arguments(function, n, m)
         value = kernel(*given)
         np.testing.assert_array_equal(value, other(*given))
@@ -182,6 +182,26 @@ def test_rows_behind_a_loop_that_counts_nothing():
     kernel, x = anew(behind_a_while), np.arange(5.0)
     assert kernel(x, 3.0) == behind_a_while(x, 3.0) == 1560.0
     assert "std::vector<double> t" not in kernel.source.split("behind_a_while_vjp(")[0]
+
+
+def test_gradients_that_are_0_are_passed_sixteen_at_once():
+    kernel = anew(warping)
+    text = loaded(kernel.vjp)
+    assert "< 16" in text and "continue;" in text and "< 16" not in kernel.vjp.source
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_gradients_that_are_no_numbers_are_not_passed(dtype):
+    x, y = np.arange(5, dtype=dtype), np.linspace(0, 3, 50, dtype=dtype)
+    kernel = anew(warping)
+    slow = kernel.vjp.procedure(np.dtype(dtype))
+    for dy in (math.nan, -0.0, 1.0):
+        found = kernel.vjp(x, y, dtype(dy))
+        other = anew(warping).vjp
+        other._use(_core.procedure.interpreted(slow), np.dtype(dtype))
+        for one, same in zip(found, other(x, y, dtype(dy)), strict=True):
+            np.testing.assert_array_equal(one, same)
+            assert (dy == dy) or np.isnan(one).any()
 
 
 def skipped(x: "Tensor[float, n]", y: "Tensor[float, m]") -> float:
@@ -254,7 +274,7 @@ def random_kernel(seed):
 
 def calls_of(seed):
     random = np.random.default_rng(seed)
-    for n, m in ((1, 1), (1, 3), (4, 1), (3, 4), (2, 0), (5, 2)):
+    for n, m in ((1, 1), (1, 3), (4, 1), (3, 4), (2, 0), (5, 2), (3, 36)):
         yield random.normal(size=n), random.normal(size=m), 0.7, int(random.integers(4))
 
 
