@@ -35,11 +35,12 @@ Expr power(const Expr& x, const Expr& n) {
 // x^3, rounded but once in effect: the part of x^2 that its rounding loses is carried along.
 Expr cube(const Expr& x) {
     if (!is_float(x)) return x * x * x;
-    // Beyond this cubes are infinite, and what is lost, times x, would be infinite with any sign.
-    const double bound = x.dtype() == ir::DType::float32 ? 0x1p43 : 0x1p342;
-    const Expr bounded = parts::at_least(parts::at_most(x, bound), -bound).named("bounded");
-    const Expr square = (bounded * bounded).named("square");
-    return fma(square, x, fma(bounded, bounded, -square) * bounded);
+    const Expr square = (x * x).named("square");
+    // Of an infinite square minus infinity would be lost, and the sum be no number.
+    const double greatest = x.dtype() == ir::DType::float32
+                                ? double{std::numeric_limits<float>::max()}
+                                : std::numeric_limits<double>::max();
+    return fma(square, x, fma(x, x, -parts::at_most(square, greatest)) * x);
 }
 
 // x^4, rounded but once in effect, as x^3 is.
