@@ -3,6 +3,7 @@
 #include "composit/ir/kernel/fields.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
+#include "composit/transforms/product_operands.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -17,17 +18,13 @@ using ir::kernel::Body;
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 using ir::kernel::Contract;
-using ir::kernel::cut_loops_at;
 using ir::kernel::DecodedContract;
 using ir::kernel::Extents;
 using ir::kernel::Kernel;
-using ir::kernel::Loop;
-using ir::kernel::loops_that_move;
 using ir::kernel::Map;
 using ir::kernel::Pack;
 using ir::kernel::Program;
 using ir::kernel::Repeat;
-using ir::kernel::steps_through;
 using ir::scalar::Expr;
 
 namespace {
@@ -42,34 +39,6 @@ void drop_single(Extents& extents, const std::vector<std::pair<Strides*, size_t>
         for (const auto& [strides, first] : moved)
             strides->erase(strides->begin() + static_cast<std::ptrdiff_t>(first + d));
     }
-}
-
-// What the Map that makes a buffer reads, as accesses in the loops of `user`, of which that buffer
-// is access number `read`: their strides belong to the loops that this access's strides belong to.
-// The loops of `user` are cut where those of the Map end. Nothing where the loops of one do not fit
-// into those of the other.
-std::optional<std::vector<Access>> inputs_as_read(const Map& given, Body& user, size_t read) {
-    Body maker = given;
-    const Map& map = std::get<Map>(maker);
-    const size_t made = map.inputs.size();
-    const int64_t count = ir::element_count(map.extents);
-    const auto in_map = steps_through(maker, made, count);
-    const auto in_user = steps_through(user, read, count);
-    if (!in_map || !in_user) return std::nullopt;
-    if (!cut_loops_at(maker, made, *in_user) || !cut_loops_at(user, read, *in_map))
-        return std::nullopt;
-    const auto of_map = loops_that_move(maker, made), of_user = loops_that_move(user, read);
-    const size_t size = ir::kernel::accesses(user)[read]->strides.size();
-    std::vector<Access> result;
-    for (const Access& input : map.inputs) {
-        Access moved = input;
-        moved.strides.assign(size, 0);
-        for (size_t l = 0; l < of_user.size(); ++l)
-            moved.strides[static_cast<size_t>(of_user[l].stride_at[read])] =
-                input.strides[static_cast<size_t>(of_map[l].stride_at[made])];
-        result.push_back(std::move(moved));
-    }
-    return result;
 }
 
 // `map` with the Map that makes what its input of that number reads as a part of it.
@@ -92,9 +61,6 @@ std::optional<Map> composed(const Map& map, size_t input, const Map& maker) {
     result.inputs = std::move(inputs);
     return result;
 }
-
-// Among a product's accesses.
-constexpr size_t right_of_contract = 1;
 
 // The product with what its operand is computed of, before tiles and packing: the loops over
 // columns are those of the product.

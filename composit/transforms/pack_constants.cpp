@@ -2,6 +2,7 @@
 // operands that stay the same in a loop, packed before it and not in every iteration.
 #include "composit/ir/kernel/fields.h"
 #include "composit/ir/operation.h"
+#include "composit/transforms/product_operands.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -38,24 +39,6 @@ bool keeps_its_sides(const Contract& c, const Target& target) {
     for (size_t d = c.columns.size(); d-- > 0;)
         if (c.columns[d] != 1) return c.output.strides[c.batch.size() + c.rows.size() + d] == 1;
     return false;
-}
-
-// The same product with rows and columns exchanged: factors commute.
-void exchange_sides(Contract& c) {
-    const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
-    const auto turned = [b](const Access& access, size_t second, size_t third) {
-        Access result = access;
-        const auto at = access.strides.begin() + static_cast<std::ptrdiff_t>(b);
-        std::rotate_copy(at, at + static_cast<std::ptrdiff_t>(second),
-                         at + static_cast<std::ptrdiff_t>(second + third),
-                         result.strides.begin() + static_cast<std::ptrdiff_t>(b));
-        return result;
-    };
-    const Access left = turned(c.right, k, n), right = turned(c.left, m, k);
-    c.left = left;
-    c.right = right;
-    c.output = turned(c.output, m, n);
-    std::swap(c.rows, c.columns);
 }
 
 class Packer {

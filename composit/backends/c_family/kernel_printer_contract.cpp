@@ -22,37 +22,12 @@ using Groups = ContractGroups;
 std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups,
                                 const PrintedKernel* finish) {
     const std::string finishing = finish ? declare_finish(writer, *finish, c) : "";
-    std::string element = type_name(c.output.dtype);
-    std::vector<std::string> loops = {writer.loops("batch", groups.batch.extents),
-                                      writer.loops("rows", groups.rows.extents),
-                                      writer.loops("columns", groups.columns.extents),
-                                      writer.loops("depth", groups.depth.extents)};
-    auto strides = [&](const std::string& name, const LoopNest& nest, size_t access) {
-        return writer.constants(name, nest.accesses[access].strides);
-    };
-    std::vector<std::string> steps = {
-        strides("left_batch", groups.batch, 0),      strides("left_rows", groups.rows, 0),
-        strides("left_depth", groups.depth, 0),      strides("right_batch", groups.batch, 1),
-        strides("right_depth", groups.depth, 1),     strides("right_columns", groups.columns, 0),
-        strides("output_batch", groups.batch, 2),    strides("output_rows", groups.rows, 1),
-        strides("output_columns", groups.columns, 1)};
     const bool has_more = c.left_is_packed || c.right_is_packed || finish != nullptr;
-    std::string name = writer.names.claim("product");
-    Access left = c.left, right = c.right, output = c.output;
-    left.strides.clear(), right.strides.clear(), output.strides.clear();
-    writer.code.add(text("const Contraction<", element, "> ", name, " = {"));
-    writer.code.add(text("    ", writer.place(left, {}, element, false), ", ",
-                         writer.place(right, {}, element, false), ", ",
-                         writer.place(output, {}, element, true), ","));
-    writer.code.add("    " + join(loops) + ",");
-    for (size_t at = 0; at < steps.size(); at += 3)
-        writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
-                             at + 3 < steps.size() || has_more ? "," : "};"));
-    if (has_more)
-        writer.code.add(text("    ", c.left_is_packed ? "true" : "false", ", ",
-                             c.right_is_packed ? "true" : "false",
-                             finish != nullptr ? ", &" + finishing : "", "};"));
-    return name;
+    const std::string more =
+        text(c.left_is_packed ? "true" : "false", ", ", c.right_is_packed ? "true" : "false",
+             finish != nullptr ? ", &" + finishing : "");
+    return declare_product(writer, c, groups, text("Contraction<", type_name(c.output.dtype), ">"),
+                           has_more ? more : "");
 }
 
 // Whether the tiles copy the left operand's rows before they read them: "false" where few columns
@@ -79,8 +54,7 @@ std::string reading_name(Left left, bool reads_right, ir::DType dtype) {
                 dtype == ir::DType::float64 ? "Double" : "");
 }
 
-// Which loop of a product is shared out, if one is.
-enum class Split { none, rows, columns };
+using Split = ProductSplit;
 
 // How many rows, or columns, of a product are worked on together. Of those that are shared out in
 // parts of `step`, or that are more than a block has, these numbers stand for all that occur.
@@ -124,36 +98,6 @@ std::string call(KernelText& writer, const Contract& c, const Groups& groups,
         return text("contract_plain<Sum, Product>(", product, ", {", join(bounds), "});");
     const ProductReading& way = writer.printed.readings.emplace_back(reading(c, groups, split));
     return text("contract<", way.name, ">(", product, ", {", join(bounds), "}, ", memory, ");");
-}
-
-// A task is a part of one product of the batch; those of [begin, end) that share a product become
-// one.
-void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bool by_rows,
-                 const std::string& product, const std::string& memory) {
-    const int64_t step = by_rows ? rows_per_task : columns_per_task;
-    const int64_t length = by_rows ? groups.row_count() : groups.column_count();
-    const int64_t parts = (length + step - 1) / step;
-    writer.printed.tasks = groups.batch_count() * parts;
-    // The copy of the shared side repays with so many rows or columns.
-    constexpr int64_t many = 1024;
-    const bool is_copied =
-        by_rows ? !c.right_is_packed : !c.left_is_packed && packs_left(c, groups) != "false";
-    writer.printed.tasks_together = std::min(parts, (is_copied ? many : 256) / step);
-    std::vector<std::string> bounds = {
-        "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};
-    std::string last = text("last < ", length, " ? last : ", length);
-    bounds[by_rows ? 2 : 4] = "first";
-    bounds[by_rows ? 3 : 5] = last;
-    writer.code.open("for (int64_t task = begin; task < end;)");
-    writer.code.add(text("const int64_t b = task / ", parts, ", part = task % ", parts, ";"));
-    writer.code.add(text("const int64_t count = end - task < ", parts,
-                         " - part ? end - task : ", parts, " - part;"));
-    writer.code.add(
-        text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
-    writer.code.add(
-        call(writer, c, groups, product, bounds, by_rows ? Split::rows : Split::columns, memory));
-    writer.code.add("task += count;");
-    writer.code.close();
 }
 
 // The stride of an access over a group of at most one loop.
@@ -258,27 +202,18 @@ void print_blocks(KernelText& writer, const Contract& c, const Groups& groups,
     } else {
         writer.printed.prelude = {"contract_plain.h"};
     }
-    for (const char* name : {"task", "b", "part", "count", "first", "last"})
-        writer.names.taken().insert(name);
-    std::string product = declare_contraction(writer, c, groups, finish);
-    const int64_t batch = groups.batch_count(), rows = groups.row_count();
-    const int64_t columns = groups.column_count();
-    double work = ir::kernel::flops({"", "", {}, c});
-    // Each task packs what the shared side holds, so the longer side is the one to share out.
-    const bool rows_suffice = rows >= 2 * rows_per_task;
-    const bool columns_suffice = columns >= 2 * columns_per_task;
-    const bool by_rows = rows_suffice && (rows > columns || !columns_suffice);
-    bool is_large = work >= 65536 * 4;
-    if (is_large && (rows_suffice || columns_suffice)) {
-        print_tasks(writer, c, groups, by_rows, product, memory);
-        return;
-    }
-    writer.printed.tasks = is_large ? batch : 1;
-    bool has_range = writer.printed.tasks > 1;
-    writer.code.add(call(writer, c, groups, product,
-                         {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
-                          text(rows), "0", text(columns)},
-                         Split::none, memory));
+    reserve_names_of_parts(writer);
+    const std::string product = declare_contraction(writer, c, groups, finish);
+    const auto part = [&](const std::vector<std::string>& bounds, Split split) {
+        return call(writer, c, groups, product, bounds, split, memory);
+    };
+    const auto together = [&](Split split) {
+        const bool is_copied = split == Split::rows
+                                   ? !c.right_is_packed
+                                   : !c.left_is_packed && packs_left(c, groups) != "false";
+        return is_copied ? length_worth_a_copy : 256;
+    };
+    print_product_parts(writer, groups, ir::kernel::flops({"", "", {}, c}), part, together);
 }
 
 void print_float(KernelText& writer, const Contract& c, const Groups& groups,
@@ -411,7 +346,91 @@ bool is_by_blocks(const Contract& c, const Groups& groups) {
     return ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups) && !is_small(c, groups);
 }
 
+// A task is a part of one product of the batch; those of [begin, end) that share a product become
+// one.
+void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, int64_t together,
+                 const ProductCall& call) {
+    const int64_t step = by_rows ? rows_per_task : columns_per_task;
+    const int64_t length = by_rows ? groups.row_count() : groups.column_count();
+    const int64_t parts = (length + step - 1) / step;
+    writer.printed.tasks = groups.batch_count() * parts;
+    writer.printed.tasks_together = std::min(parts, together / step);
+    std::vector<std::string> bounds = {
+        "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};
+    std::string last = text("last < ", length, " ? last : ", length);
+    bounds[by_rows ? 2 : 4] = "first";
+    bounds[by_rows ? 3 : 5] = last;
+    writer.code.open("for (int64_t task = begin; task < end;)");
+    writer.code.add(text("const int64_t b = task / ", parts, ", part = task % ", parts, ";"));
+    writer.code.add(text("const int64_t count = end - task < ", parts,
+                         " - part ? end - task : ", parts, " - part;"));
+    writer.code.add(
+        text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
+    writer.code.add(call(bounds, by_rows ? Split::rows : Split::columns));
+    writer.code.add("task += count;");
+    writer.code.close();
+}
+
 }  // namespace
+
+void reserve_names_of_parts(KernelText& writer) {
+    for (const char* name : {"task", "b", "part", "count", "first", "last"})
+        writer.names.taken().insert(name);
+}
+
+void print_product_parts(KernelText& writer, const ContractGroups& groups, double work,
+                         const ProductCall& call,
+                         const std::function<int64_t(ProductSplit)>& together) {
+    const int64_t batch = groups.batch_count(), rows = groups.row_count();
+    const int64_t columns = groups.column_count();
+    // Each task packs what the shared side holds, so the longer side is the one to share out.
+    const bool rows_suffice = rows >= 2 * rows_per_task;
+    const bool columns_suffice = columns >= 2 * columns_per_task;
+    const bool by_rows = rows_suffice && (rows > columns || !columns_suffice);
+    const bool is_large = work >= 65536 * 4;
+    if (is_large && (rows_suffice || columns_suffice)) {
+        print_tasks(writer, groups, by_rows,
+                    together(by_rows ? ProductSplit::rows : ProductSplit::columns), call);
+        return;
+    }
+    writer.printed.tasks = is_large ? batch : 1;
+    const bool has_range = writer.printed.tasks > 1;
+    writer.code.add(call({has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
+                          text(rows), "0", text(columns)},
+                         ProductSplit::none));
+}
+
+std::string declare_product(KernelText& writer, const Contract& c, const ContractGroups& groups,
+                            const std::string& type, const std::string& more) {
+    std::vector<std::string> loops = {writer.loops("batch", groups.batch.extents),
+                                      writer.loops("rows", groups.rows.extents),
+                                      writer.loops("columns", groups.columns.extents),
+                                      writer.loops("depth", groups.depth.extents)};
+    auto strides = [&](const std::string& name, const LoopNest& nest, size_t access) {
+        return writer.constants(name, nest.accesses[access].strides);
+    };
+    std::vector<std::string> steps = {
+        strides("left_batch", groups.batch, 0),      strides("left_rows", groups.rows, 0),
+        strides("left_depth", groups.depth, 0),      strides("right_batch", groups.batch, 1),
+        strides("right_depth", groups.depth, 1),     strides("right_columns", groups.columns, 0),
+        strides("output_batch", groups.batch, 2),    strides("output_rows", groups.rows, 1),
+        strides("output_columns", groups.columns, 1)};
+    std::string name = writer.names.claim("product");
+    Access left = c.left, right = c.right, output = c.output;
+    left.strides.clear(), right.strides.clear(), output.strides.clear();
+    const auto place = [&](const Access& access, bool is_written) {
+        return writer.place(access, {}, type_name(access.dtype), is_written);
+    };
+    writer.code.add(text("const ", type, " ", name, " = {"));
+    writer.code.add(text("    ", place(left, false), ", ", place(right, false), ", ",
+                         place(output, true), ","));
+    writer.code.add("    " + join(loops) + ",");
+    for (size_t at = 0; at < steps.size(); at += 3)
+        writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
+                             at + 3 < steps.size() || !more.empty() ? "," : "};"));
+    if (!more.empty()) writer.code.add(text("    ", more, "};"));
+    return name;
+}
 
 std::vector<std::string> reading_names() {
     std::vector<std::string> names;

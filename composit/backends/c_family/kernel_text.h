@@ -6,6 +6,7 @@
 #include "composit/backends/c_family/scalar_spelling.h"
 #include "composit/ir/kernel/by_kind.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -131,6 +132,26 @@ struct ContractGroups {
 // Parts of a contraction's output begin at multiples of so many rows or columns: whole register
 // tiles of any CPU.
 inline constexpr int64_t rows_per_task = 12, columns_per_task = 32;
+
+// Declares the prelude's description of a product, a `type` that begins as Contraction does; `more`:
+// its last members, or none. Returns its name.
+std::string declare_product(KernelText& text, const ir::kernel::Contract& contract,
+                            const ContractGroups& groups, const std::string& type,
+                            const std::string& more);
+// Which side of a product is shared out among threads.
+enum class ProductSplit { none, rows, columns };
+// "contract_bytes(product, {b, b + 1, first, last, 0, 10}, scratch);", of the bounds of a part.
+using ProductCall =
+    std::function<std::string(const std::vector<std::string>& bounds, ProductSplit split)>;
+// Keeps the names that print_product_parts uses free of others.
+void reserve_names_of_parts(KernelText& text);
+// Prints calls of a product's parts, for threads where it is large. `together`: how many rows, or
+// columns, one call should have.
+void print_product_parts(KernelText& text, const ContractGroups& groups, double work,
+                         const ProductCall& call,
+                         const std::function<int64_t(ProductSplit)>& together);
+// So many rows or columns repay a copy of what the other side holds.
+inline constexpr int64_t length_worth_a_copy = 1024;
 
 // The name of a contraction's ProductReading; "" for loops that are written out.
 std::string product_template(const ir::kernel::Contract& contract);

@@ -66,6 +66,12 @@ struct Contraction {
     const Finish<T>* finish = nullptr;
 };
 
+// How many rows a tile has, as a type.
+template <int R>
+struct RowsTogether {
+    static constexpr int rows = R;
+};
+
 // A part of the output: half-open ranges of flattened indices.
 struct ContractPart {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;

@@ -10,11 +10,6 @@ constexpr int plain_rows = vector_bytes == 64 ? 4 : 2, plain_vectors = 4;
 template <class T>
 constexpr int plain_columns = plain_vectors * vector_lanes<T>;
 
-template <int R>
-struct RowsTogether {
-    static constexpr int rows = R;
-};
-
 // Where the results of R rows go: element (i, j) to rows[i][columns[j]] for j < count.
 template <class T, int R>
 struct PlainOutput {
