@@ -14,6 +14,7 @@ namespace composit::interpreter::COMPOSIT_ISA {
 // The prelude opens no namespace of its own: each instruction set gets its own copy of every
 // template.
 #include "composit/backends/c_family/prelude/contract.h"
+#include "composit/backends/c_family/prelude/contract_bytes.h"
 #include "composit/backends/c_family/prelude/contract_plain.h"
 #include "composit/backends/c_family/prelude/contract_products.h"
 #include "composit/backends/c_family/prelude/contract_tiny.h"
@@ -319,6 +320,37 @@ const ContractKernel* find_contract(DType dtype) {
                                    : for_type<const ContractKernel*>(dtype, FindContract{});
 }
 
+template <class Left, class Right>
+void contract_bytes_of(const ContractArguments& a, const ContractRange& range, void* scratch) {
+    const ByteProduct<Left, Right> c = {static_cast<const Left*>(a.left),
+                                        static_cast<const Right*>(a.right),
+                                        static_cast<int32_t*>(a.output),
+                                        loops(a.batch),
+                                        loops(a.rows),
+                                        loops(a.columns),
+                                        loops(a.depth),
+                                        a.left_batch,
+                                        a.left_rows,
+                                        a.left_depth,
+                                        a.right_batch,
+                                        a.right_depth,
+                                        a.right_columns,
+                                        a.output_batch,
+                                        a.output_rows,
+                                        a.output_columns};
+    contract_bytes(c, part(range), scratch);
+}
+
+template <class Left, class Right>
+constexpr ContractKernel byte_kernel = {
+    byte_scratch, tile_rows, byte_columns, contract_bytes_of<Left, Right>, nullptr, nullptr, 1};
+
+const ContractKernel* find_contract_bytes(DType left, DType right) {
+    if (left == DType::int8)
+        return right == DType::int8 ? &byte_kernel<int8_t, int8_t> : &byte_kernel<int8_t, uint8_t>;
+    return right == DType::int8 ? &byte_kernel<uint8_t, int8_t> : &byte_kernel<uint8_t, uint8_t>;
+}
+
 // ----- gathers, scatters and folds
 
 IndexAxes index_axes(const IndexArguments& a) {
@@ -458,6 +490,7 @@ const KernelSet set = {
     &counting,
     find_scan,
     find_contract,
+    find_contract_bytes,
     {run_gather<uint8_t>, run_gather<uint16_t>, run_gather<uint32_t>, run_gather<uint64_t>,
      run_gather<Bytes16>},
     find_scatter,

@@ -58,7 +58,7 @@ struct LoopNest {
     const int64_t* extents;
 };
 
-struct ContractArguments {  // see prelude/contract.h
+struct ContractArguments {  // see prelude/contract.h and prelude/contract_bytes.h
     const void* left;
     const void* right;
     void* output;
@@ -156,6 +156,7 @@ struct KernelSet {
     const ReduceKernels* count;  // sums of bool as int64
     const ScanKernels* (*scan)(ir::kernel::Combiner combiner, ir::DType dtype);
     const ContractKernel* (*contract)(ir::DType dtype);
+    const ContractKernel* (*contract_bytes)(ir::DType left, ir::DType right);
     MoveKernel gather[5];
     MoveKernel (*scatter)(bool add, ir::DType dtype);
     FoldKernel (*fold)(ir::DType dtype);
