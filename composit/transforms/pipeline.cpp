@@ -93,6 +93,7 @@ const Pipeline& standard_pipeline() {
          {"simplify", simplify}},
         {},
         {{"decode_weights", decode_weights},
+         {"narrow_products", narrow_products},
          {"merge_maps", merge_maps},
          {"fuse_rows", fuse_rows},
          {"finish_products", finish_products},

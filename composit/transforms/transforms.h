@@ -127,6 +127,12 @@ ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 // alone.
 ir::kernel::Program decode_weights(ir::kernel::Program program, const Target& target);
 
+// ----- narrow_products.cpp
+// Products of int32 whose operands were bytes before (int8, uint8) become products of these bytes
+// (ByteContract), which read a quarter of the memory and multiply four factors at a time. The sums
+// are the same. Maps that only widened the operands go.
+ir::kernel::Program narrow_products(ir::kernel::Program program, const Target& target);
+
 // ----- merge_maps.cpp
 // Maps over the same loops, of which one reads what the other reads or writes, joined in one loop
 // with several results: a function and its derivative. Before fuse_rows.

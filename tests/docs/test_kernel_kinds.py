@@ -36,9 +36,10 @@ def test_the_files_of_a_kind():
     listed = set(re.findall(r"^\| `(composit/\S+)` \|", page, re.MULTILINE))
     assert len(listed) <= MOST_FILES
     assert files_naming("Search") == listed | {"composit/exporters/plain/grouping.cpp"}
-    named = files_naming("DecodedContract")
-    assert len(named) <= MOST_FILES
-    assert all(Path(name).name in page for name in named)
+    for kind in ("DecodedContract", "ByteContract"):
+        named = files_naming(kind)
+        assert len(named) <= MOST_FILES
+        assert all(Path(name).name in page for name in named)
 
 
 def test_the_description_on_the_page():

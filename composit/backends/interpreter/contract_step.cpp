@@ -1,4 +1,4 @@
-// Contract: the prelude's matrix products over parts of the output.
+// Contract and ByteContract: the prelude's matrix products over parts of the output.
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
 
@@ -38,7 +38,9 @@ constexpr double work_between_checks = 1 << 28;
 
 class ContractStep : public Step {
   public:
-    ContractStep(const ir::kernel::Contract& c, const KernelSet& set)
+    // `turned`: the kernel for rows and columns exchanged.
+    ContractStep(const ir::kernel::Contract& c, const ContractKernel& kernel,
+                 const ContractKernel& turned)
         : batch_(c.batch, {&c.left, &c.right, &c.output}, {0, 0, 0}),
           rows_(c.rows, {&c.left, &c.output}, {c.batch.size(), c.batch.size()}),
           columns_(c.columns, {&c.right, &c.output},
@@ -47,13 +49,7 @@ class ContractStep : public Step {
           left_(c.left),
           right_(c.right),
           output_(c.output),
-          kernel_(set.contract(c.output.dtype)) {
-        user_check<NotSupported>(kernel_ != nullptr,
-                                 "interpreter: there is no kernel for contractions of ",
-                                 c.output.dtype, ". Cast to a supported dtype first.");
-        internal_check(c.left.dtype == c.output.dtype && c.right.dtype == c.output.dtype,
-                       "a contraction of ", c.left.dtype, " and ", c.right.dtype, " gives ",
-                       c.output.dtype);
+          kernel_(&kernel) {
         // Columns fill vectors, so they should be many, and side by side in the output.
         const int64_t width = kernel_->tile_columns;
         const bool has_few_columns = columns_.count() < width && rows_.count() > columns_.count();
@@ -61,6 +57,7 @@ class ContractStep : public Step {
             !columns_.is_consecutive(1) && rows_.is_consecutive(1) && rows_.count() >= width;
         left_is_packed_ = c.left_is_packed, right_is_packed_ = c.right_is_packed;
         is_swapped_ = (has_few_columns || is_transposed) && !left_is_packed_ && !right_is_packed_;
+        if (is_swapped_) kernel_ = &turned;
     }
 
     void run(const Memory& memory, const runtime::Run& run) const override {
@@ -196,13 +193,29 @@ StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Pack& pa
 
 StepRef step_of(const Program& program, const KernelSet& set,
                 const ir::kernel::Contract& contract) {
-    auto sums = std::make_unique<ContractStep>(contract, set);
+    const ir::DType dtype = contract.output.dtype;
+    const ContractKernel* kernel = set.contract(dtype);
+    user_check<NotSupported>(kernel != nullptr,
+                             "interpreter: there is no kernel for contractions of ", dtype,
+                             ". Cast to a supported dtype first.");
+    internal_check(contract.left.dtype == dtype && contract.right.dtype == dtype,
+                   "a contraction of ", contract.left.dtype, " and ", contract.right.dtype,
+                   " gives ", dtype);
+    auto sums = std::make_unique<ContractStep>(contract, *kernel, *kernel);
     if (contract.finish.values.empty()) return sums;
     return std::make_unique<FinishedStep>(std::move(sums), contract, program, set);
 }
 
+StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::ByteContract& c) {
+    const ir::DType left = c.left.dtype, right = c.right.dtype;
+    return std::make_unique<ContractStep>(
+        ir::kernel::Contract{c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output},
+        *set.contract_bytes(left, right), *set.contract_bytes(right, left));
+}
+
 const bool runs_pack = steps().add<ir::kernel::Pack, step_of>();
 const bool runs_contract = steps().add<ir::kernel::Contract, step_of>();
+const bool runs_byte_contract = steps().add<ir::kernel::ByteContract, step_of>();
 
 }  // namespace
 

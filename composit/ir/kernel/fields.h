@@ -257,6 +257,25 @@ inline Work work(const DecodedContract& k) {
     return {.products = 2 * count_of(k.rows) * count_of(k.columns) * count_of(k.depth)};
 }
 
+template <Is<ByteContract> K, class V>
+void describe(K& k, V&& v) {
+    v.loops("batch", k.batch, LoopRole::fixed);
+    v.loops("rows", k.rows, LoopRole::fixed);
+    v.loops("depth", k.depth, LoopRole::fixed);
+    v.loops("columns", k.columns, LoopRole::fixed);
+    v.reads("left", k.left, k.batch, k.rows, k.depth);
+    v.reads("right", k.right, k.batch, k.depth, k.columns);
+    v.writes("output", k.output, k.batch, k.rows, k.columns);
+}
+inline std::string_view form(const ByteContract&) {
+    return "{batch b, rows m, columns n}:\n{output} = sum {depth k} of int32({left}) * "
+           "int32({right})";
+}
+inline Work work(const ByteContract& k) {
+    return {.products =
+                2 * count_of(k.batch) * count_of(k.rows) * count_of(k.columns) * count_of(k.depth)};
+}
+
 template <Is<Call> K, class V>
 void describe(K& k, V&& v) {
     v.loops("batch", k.batch, LoopRole::fixed);

@@ -133,6 +133,14 @@ struct Contract {
     Finish finish = {};
 };
 
+// output[b, m, n] = sum over k of left[b, m, k] * right[b, k, n], of bytes: each operand is int8 or
+// uint8, the products and their sums are int32, and wrap. Strides as those of a Contract.
+struct ByteContract {
+    static constexpr std::string_view kind = "ByteContract";
+    Extents batch, rows, columns, depth;
+    Access left, right, output;
+};
+
 // output[m, n] = sum over k of left[m, k] * value(inputs[0][k, n], inputs[1][k, n], …): a
 // contraction without batch loops whose right operand is stored in another form, such as weights of
 // eight or four bits with their scales, and becomes floats where it is read. The order of work is
@@ -263,7 +271,7 @@ struct Repeat {
 };
 
 using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Search, Pack,
-                          Fused, Repeat, Foreign, DecodedContract, Call>;
+                          Fused, Repeat, Foreign, DecodedContract, Call, ByteContract>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"

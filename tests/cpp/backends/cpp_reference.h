@@ -379,6 +379,28 @@ class Reference {
             store(c.output, out, k <= 256 ? sum : apply(Op::add, DType::float32, total, sum));
         });
     }
+    void run_body(const ir::kernel::ByteContract& c) {
+        const size_t b = c.batch.size(), m = c.rows.size();
+        each(ir::kernel::concatenate({c.batch, c.rows, c.columns}), [&](const Index& out) {
+            const auto at = [&](size_t place) {
+                return out.begin() + static_cast<std::ptrdiff_t>(place);
+            };
+            const Index batch(out.begin(), at(b)), row(at(b), at(b + m));
+            const Index column(at(b + m), out.end());
+            uint32_t sum = 0;
+            each(c.depth, [&](const Index& depth) {
+                const auto factor = [&](const Access& access, const Index& index) {
+                    const auto byte = static_cast<uint8_t>(load(access, index)[0]);
+                    return access.dtype == DType::int8
+                               ? static_cast<uint32_t>(static_cast<int8_t>(byte))
+                               : uint32_t{byte};
+                };
+                sum += factor(c.left, join({batch, row, depth})) *
+                       factor(c.right, join({batch, depth, column}));
+            });
+            store(c.output, out, {sum, 0});
+        });
+    }
     void run_body(const ir::kernel::Fused& f) {
         each(f.pieces, [&](const Index& piece) {
             for (ir::kernel::Member member : f.members) {

@@ -75,9 +75,10 @@ TEST(Compiled, CallsAndDescribesItself) {
     EXPECT_NE(f.plan().find("arena: "), std::string::npos);
     std::vector<std::string> names;
     for (const auto& pass : f.passes()) names.push_back(pass.name);
-    EXPECT_EQ(names, (std::vector<std::string>{
-                         "inline_calls", "simplify", "lower", "decode_weights", "merge_maps",
-                         "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"inline_calls", "simplify", "lower", "decode_weights",
+                                        "narrow_products", "merge_maps", "fuse_rows",
+                                        "finish_products", "pack_constants", "plan_buffers"}));
     for (size_t i = 0; i + 1 < names.size(); ++i)
         EXPECT_EQ(f.passes()[i].after, f.passes()[i + 1].before);
 }

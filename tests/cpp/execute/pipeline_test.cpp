@@ -83,16 +83,18 @@ std::shared_ptr<const Pipeline> shared(Pipeline pipeline) {
 }
 
 TEST(Pipeline, ItsPassesHaveNames) {
-    EXPECT_EQ(standard_pipeline().names(),
-              (Names{"inline_calls", "simplify", "lower", "decode_weights", "merge_maps",
-                     "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
-    EXPECT_EQ(standard_pipeline()
-                  .without("simplify")
-                  .with(SchedulePass{"mine", transforms::merge_maps}, "fuse_rows")
-                  .with(ProgramPass{"yours", {}})
-                  .names(),
-              (Names{"inline_calls", "lower", "yours", "decode_weights", "merge_maps", "mine",
-                     "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
+    EXPECT_EQ(
+        standard_pipeline().names(),
+        (Names{"inline_calls", "simplify", "lower", "decode_weights", "narrow_products",
+               "merge_maps", "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
+    EXPECT_EQ(
+        standard_pipeline()
+            .without("simplify")
+            .with(SchedulePass{"mine", transforms::merge_maps}, "fuse_rows")
+            .with(ProgramPass{"yours", {}})
+            .names(),
+        (Names{"inline_calls", "lower", "yours", "decode_weights", "narrow_products", "merge_maps",
+               "mine", "fuse_rows", "finish_products", "pack_constants", "plan_buffers"}));
 }
 
 template <class E, class Action>
@@ -108,9 +110,8 @@ std::string error_of(const Action& action) {
 TEST(Pipeline, NamesThatAreNotThere) {
     const Pipeline& p = standard_pipeline();
     const std::string all =
-        "inline_calls, simplify, lower, decode_weights, merge_maps, fuse_rows, finish_products, "
-        "pack_constants, "
-        "plan_buffers.";
+        "inline_calls, simplify, lower, decode_weights, narrow_products, merge_maps, fuse_rows, "
+        "finish_products, pack_constants, plan_buffers.";
     EXPECT_EQ(error_of<KeyError>([&] { return p.without("fuse"); }),
               "pipeline: 'fuse' is no pass. The passes are: " + all);
     EXPECT_EQ(error_of<ValueError>([&] { return p.without("lower"); }),
