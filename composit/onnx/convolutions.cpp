@@ -8,13 +8,15 @@
 #include "composit/numpy/operators.h"
 #include "composit/onnx/images.h"
 #include "composit/onnx/operators.h"
+#include "composit/onnx/quantized.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
 
 namespace composit::onnx {
 
-Tensor convolution_of(const Call& call, const Tensor& x, const Tensor& filters) {
+Tensor convolution_of(const Call& call, const Tensor& x, const Tensor& filters,
+                      const Tensor& outside) {
     const Shape& shape = filters.shape();
     call.check(x.rank() >= 3 && filters.rank() == x.rank(), "filters of shape ", shape,
                " over an image of shape ", x.shape(), ". As many axes, at least 3, are required.");
@@ -23,9 +25,19 @@ Tensor convolution_of(const Call& call, const Tensor& x, const Tensor& filters) 
     call.check(groups > 0 && x.shape()[1] == shape[1] * groups && shape[0] % groups == 0,
                "filters of shape ", shape, " in ", groups, " groups over an image of shape ",
                x.shape(), ". Channels that fit are required.");
-    return ops::convolve(x, filters,
-                         {windows.strides, windows.low, windows.high,
-                          std::vector<int64_t>(windows.axes(), 1), windows.dilations, groups});
+    const std::vector<int64_t> ones(windows.axes(), 1), none(windows.axes(), 0);
+    if (!outside)
+        return ops::convolve(
+            x, filters,
+            {windows.strides, windows.low, windows.high, ones, windows.dilations, groups});
+    const auto of_all_axes = [](std::vector<int64_t> of_windows) {
+        of_windows.insert(of_windows.begin(), 2, 0);  // batch and channels
+        return of_windows;
+    };
+    const Tensor padded = ops::pad(x, outside, of_all_axes(windows.low), of_all_axes(windows.high),
+                                   of_all_axes(none));
+    return ops::convolve(ops::astype(padded, filters.dtype()), filters,
+                         {windows.strides, none, none, ones, windows.dilations, groups});
 }
 
 Tensor with_channel_bias(const Tensor& x, const Tensor& bias) {
@@ -39,8 +51,10 @@ namespace convolutions {
 namespace {
 
 Values conv(Call& call) {
-    return {with_channel_bias(convolution_of(call, call.tensor(0), call.tensor(1)),
-                              call.tensor_if_given(2))};
+    const std::optional<Tensor> of_numbers = convolution_of_quantized(call);
+    return {with_channel_bias(
+        of_numbers ? *of_numbers : convolution_of(call, call.tensor(0), call.tensor(1)),
+        call.tensor_if_given(2))};
 }
 
 // The padding of a transposed convolution, by which its result has a given length, or fits.

@@ -1,4 +1,6 @@
 // Quantised numbers: integers with a scale and a zero point, in exact integer arithmetic.
+#include "composit/onnx/quantized.h"
+
 #include "composit/numpy/creation.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
@@ -98,7 +100,10 @@ Values dequantize(Call& call) {
     const Tensor result =
         numpy::astype(centred, floating == DType::float64 ? floating : DType::float32) *
         spread(call, numpy::astype(scale, DType::float32), x, axis, block);
-    return {Value(cast(result, type), type)};
+    const Value made(cast(result, type), type);
+    const bool has_eight_bits = x.dtype() == DType::int8 || x.dtype() == DType::uint8;
+    if (!has_eight_bits || block > 0 || type != ElementType::float32) return {made};
+    return {made.made_of({x, scale, call.tensor_if_given(2), axis})};
 }
 
 // uint8 between the extrema of x and 0.
@@ -126,16 +131,91 @@ Tensor centred(const Tensor& x, const Tensor& zero_point, int64_t axis) {
     return wide - zero;
 }
 
+// Whether there is a zero point that may be another number than 0.
+bool is_given(const Call& call, const Tensor& zero_point) {
+    if (!zero_point) return false;
+    if (!Call::is_known(zero_point)) return true;
+    const Array values = call.known(numpy::astype(zero_point, DType::int32));
+    const auto* first = values.data_as<int32_t>();
+    return std::any_of(first, first + values.size(), [](int32_t value) { return value != 0; });
+}
+
+// A zero point as int32: one number, or one for each slice of an axis of x.
+Tensor zero_along(const Tensor& zero_point, const Tensor& x, int64_t axis) {
+    const Tensor zero = numpy::astype(zero_point, DType::int32);
+    if (zero.size() == 1) return numpy::reshape(zero, {});
+    if (zero.rank() != 1) return zero;
+    Shape shape(static_cast<size_t>(x.rank()), 1);
+    shape[static_cast<size_t>(axis)] = zero.size();
+    return numpy::reshape(zero, shape);
+}
+
+// The product of a and b, each less its zero point, as that of a and b themselves, whose factors
+// are bytes, and what the zero points add to its sums (decisions/0087).
+Tensor product_of(const Call& call, const Tensor& a, const Tensor& zero_of_a, const Tensor& b,
+                  const Tensor& zero_of_b) {
+    if (a.rank() < 2 || b.rank() < 2)
+        return numpy::matmul(centred(a, zero_of_a, a.rank() - 2),
+                             centred(b, zero_of_b, b.rank() - 1));
+    const Tensor left = numpy::astype(a, DType::int32), right = numpy::astype(b, DType::int32);
+    const bool has_left = is_given(call, zero_of_a), has_right = is_given(call, zero_of_b);
+    Tensor sums = numpy::matmul(left, right), added;
+    if (has_left) {
+        const Tensor of_columns = numpy::sum(right, -2, DType::int32, true);
+        added = zero_along(zero_of_a, a, a.rank() - 2) * of_columns;
+    }
+    if (has_right) {
+        Tensor of_rows = numpy::sum(left, -1, DType::int32, true);
+        if (has_left) {
+            const auto depth = static_cast<int32_t>(a.shape().back());
+            of_rows = of_rows - zero_along(zero_of_a, a, a.rank() - 2) *
+                                    ir::constant(Array::scalar(DType::int32, depth));
+        }
+        const Tensor of_right = of_rows * zero_along(zero_of_b, b, b.rank() - 1);
+        added = added ? added + of_right : of_right;
+    }
+    return added ? sums - added : sums;
+}
+
+// The same of windows in x and of filters. Filters have the zero point 0, as a rule.
+Tensor sums_of_windows(const Call& call, const Tensor& x, const Tensor& zero_of_x,
+                       const Tensor& filters, const Tensor& zero_of_filters) {
+    if (is_given(call, zero_of_filters) || (zero_of_x && zero_of_x.size() > 1))
+        return convolution_of(call, centred(x, zero_of_x, -1),
+                              centred(filters, zero_of_filters, 0));
+    const Tensor factors = numpy::astype(filters, DType::int32);
+    if (!is_given(call, zero_of_x))
+        return convolution_of(call, numpy::astype(x, DType::int32), factors);
+    std::vector<int64_t> others, shape(static_cast<size_t>(x.rank()), 1);
+    for (int64_t axis = 1; axis < filters.rank(); ++axis) others.push_back(axis);
+    shape[1] = filters.shape()[0];
+    const Tensor of_filters = numpy::reshape(numpy::sum(factors, others, DType::int32), shape);
+    return convolution_of(call, x, factors, numpy::reshape(zero_of_x, {})) -
+           zero_along(zero_of_x, x, -1) * of_filters;
+}
+
+// Sums of so many products of bytes are less than 2 to the power of 31.
+constexpr int64_t most_exact_products = 33'000;
+
+bool has_one_scale(const Quantized& x) { return x.scale.size() == 1; }
+
+// Sums of products, with the scales of both operands; those of the second one stand along an axis.
+Tensor scaled(const Tensor& sums, const Quantized& a, const Quantized& b, int64_t axis) {
+    Tensor of_b = b.scale;
+    Shape shape(has_one_scale(b) ? 0 : static_cast<size_t>(sums.rank()), 1);
+    if (!shape.empty()) shape[static_cast<size_t>(axis)] = of_b.size();
+    const Tensor factor = numpy::reshape(a.scale, {}) * numpy::reshape(of_b, shape);
+    return numpy::astype(sums, DType::float32) * factor;
+}
+
 Values matmul_integer(Call& call) {
-    const Tensor &a = call.tensor(0), &b = call.tensor(1);
-    return {numpy::matmul(centred(a, call.tensor_if_given(2), a.rank() - 2),
-                          centred(b, call.tensor_if_given(3), b.rank() - 1))};
+    return {product_of(call, call.tensor(0), call.tensor_if_given(2), call.tensor(1),
+                       call.tensor_if_given(3))};
 }
 
 Values conv_integer(Call& call) {
-    const Tensor &x = call.tensor(0), &filters = call.tensor(1);
-    return {convolution_of(call, centred(x, call.tensor_if_given(2), -1),
-                           centred(filters, call.tensor_if_given(3), 0))};
+    return {sums_of_windows(call, call.tensor(0), call.tensor_if_given(2), call.tensor(1),
+                            call.tensor_if_given(3))};
 }
 
 // Sums, of numbers with a scale, as numbers of another scale and zero point. The dtype of the
@@ -155,8 +235,7 @@ Values qlinear_matmul(Call& call) {
         shape[static_cast<size_t>(axis)] = scale.size();
         return numpy::reshape(scale, shape);
     };
-    const Tensor sums = numpy::matmul(centred(a, call.tensor(2), a.rank() - 2),
-                                      centred(b, call.tensor(5), b.rank() - 1));
+    const Tensor sums = product_of(call, a, call.tensor(2), b, call.tensor(5));
     const Tensor factor = along(call.tensor(1), a, a.rank() - 2) *
                           along(call.tensor(4), b, b.rank() - 1) / call.tensor(6);
     return {requantized(sums, numpy::astype(factor, DType::float32), call.value(7))};
@@ -165,8 +244,7 @@ Values qlinear_matmul(Call& call) {
 Values qlinear_conv(Call& call) {
     const Tensor &x = call.tensor(0), &filters = call.tensor(3);
     const Tensor sums = with_channel_bias(
-        convolution_of(call, centred(x, call.tensor(2), -1), centred(filters, call.tensor(5), 0)),
-        call.tensor_if_given(8));
+        sums_of_windows(call, x, call.tensor(2), filters, call.tensor(5)), call.tensor_if_given(8));
     Tensor of_filters = call.tensor(4);
     if (of_filters.size() > 1) {
         Shape shape(static_cast<size_t>(x.rank()), 1);
@@ -182,6 +260,40 @@ Values qlinear_conv(Call& call) {
 
 }  // namespace
 }  // namespace quantized
+
+std::optional<Tensor> convolution_of_quantized(const Call& call) {
+    const Quantized* const x = call.value(0).quantized();
+    const Quantized* const filters = call.value(1).quantized();
+    if (!x || !filters || !quantized::has_one_scale(*x)) return {};
+    const Shape& shape = filters->numbers.shape();
+    if (!quantized::has_one_scale(*filters) && filters->axis != 0) return {};
+    if (quantized::is_given(call, filters->zero_point)) return {};
+    if (filters->numbers.size() > shape[0] * quantized::most_exact_products) return {};
+    return quantized::scaled(quantized::sums_of_windows(call, x->numbers, x->zero_point,
+                                                        filters->numbers, filters->zero_point),
+                             *x, *filters, 1);
+}
+
+std::optional<Tensor> product_of_quantized(const Call& call, const Value& a, const Value& b) {
+    const Quantized *const left = a.quantized(), *const right = b.quantized();
+    if (!left || !right || !quantized::has_one_scale(*left)) return {};
+    const Tensor &x = left->numbers, &y = right->numbers;
+    if (x.rank() < 2 || y.rank() < 2) return {};
+    if (!quantized::has_one_scale(*right) && right->axis != y.rank() - 1) return {};
+    if (x.shape().back() > quantized::most_exact_products) return {};
+    const Tensor sums = quantized::product_of(call, x, left->zero_point, y, right->zero_point);
+    return quantized::scaled(sums, *left, *right, sums.rank() - 1);
+}
+
+Value transposed(const Value& matrix) {
+    const Value turned(numpy::transpose(matrix.tensor()), matrix.element());
+    const Quantized* const made_of = matrix.quantized();
+    if (!made_of) return turned;
+    Quantized numbers = *made_of;
+    numbers.numbers = numpy::transpose(numbers.numbers);
+    numbers.axis = 1 - numbers.axis;
+    return turned.made_of(std::move(numbers));
+}
 
 void add_quantized(Registry& registry) {
     using namespace quantized;

@@ -28,6 +28,14 @@ struct ChosenStrings {
     std::vector<std::string> texts;
 };
 
+// The numbers of eight bits that floats were made of: (numbers - zero point) * scale.
+struct Quantized {
+    Tensor numbers;     // int8 or uint8
+    Tensor scale;       // float32: one number, or one for each slice along the axis
+    Tensor zero_point;  // of the numbers' dtype and the scale's shape; empty: 0
+    int64_t axis = 0;
+};
+
 // A tensor with its ONNX type, strings, a sequence of values, or nothing: an optional that is
 // empty, an input that is left out.
 class Value {
@@ -74,6 +82,13 @@ class Value {
         if (!parts_) refuse("A sequence");
         return *parts_;
     }
+    // What a tensor of floats was made of, where that is numbers of eight bits; or null.
+    [[nodiscard]] const Quantized* quantized() const { return quantized_.get(); }
+    [[nodiscard]] Value made_of(Quantized quantized) const {
+        Value value = *this;
+        value.quantized_ = std::make_shared<const Quantized>(std::move(quantized));
+        return value;
+    }
     // Of a tensor or strings.
     [[nodiscard]] const Shape& shape() const {
         if (is_nothing() || is_sequence()) refuse("A tensor");
@@ -88,6 +103,7 @@ class Value {
     std::shared_ptr<const Strings> strings_;
     std::shared_ptr<const ChosenStrings> chosen_;
     std::shared_ptr<const std::vector<Value>> parts_;
+    std::shared_ptr<const Quantized> quantized_;
 };
 using Values = std::vector<Value>;
 
