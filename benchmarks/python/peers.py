@@ -68,8 +68,8 @@ def export(module, arguments: tuple, file: Path, name: str) -> None:
     unfinished.rename(file)
 
 
-def onnx_session_of_file(file: Path, threads: int):
-    """A session for a number of threads.
+def onnx_session_of_file(file: Path | bytes, threads: int):
+    """A session of a file, or of what is in one, for a number of threads.
 
     They may spin while it runs, as they do by default, but not after: they would take the other
     sides' core.
@@ -100,12 +100,45 @@ def openvino_of_file(file: Path, threads: int) -> Callable[[dict], list]:
     return call
 
 
-def onnx_engines(module, arguments: tuple, name: str, threads: int) -> dict[str, Call]:
-    """ONNX Runtime and OpenVINO, of a PyTorch module; the exported file is kept for the next
-    process."""
+def exported(module, arguments: tuple, name: str) -> Path:
+    """The file of a PyTorch module, written where there is none yet."""
     file = FOLDER / f"{name}-{key_of_models()}.onnx"
     if not file.exists():
         export(module, arguments, file, name)
+    return file
+
+
+def quantized(file: Path, name: str, samples: list[np.ndarray]) -> Path:
+    """The model with activations of uint8 and weights of int8 by channel, as ONNX Runtime's tool
+    quantises it: QuantizeLinear and DequantizeLinear around each operator."""
+    from onnxruntime import quantization
+
+    made = file.with_name(file.name.replace(name, f"{name}-int8", 1))
+    if made.exists():
+        return made
+
+    class Samples(quantization.CalibrationDataReader):
+        def __init__(self):
+            self.left = iter(samples)
+
+        def get_next(self):
+            value = next(self.left, None)
+            return None if value is None else {input_name: value}
+
+    input_name = onnx_session_of_file(file, 1).get_inputs()[0].name
+    unfinished = made.with_suffix(".unfinished")
+    quantization.quantize_static(
+        file, unfinished, Samples(), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+        activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
+    )  # fmt: skip
+    unfinished.rename(made)
+    return made
+
+
+def onnx_engines(module, arguments: tuple, name: str, threads: int) -> dict[str, Call]:
+    """ONNX Runtime and OpenVINO, of a PyTorch module; the exported file is kept for the next
+    process."""
+    file = exported(module, arguments, name)
     session = onnx_session_of_file(file, threads)
     names = [value.name for value in session.get_inputs()]
     feed = dict(zip(names, (a.numpy() for a in arguments)))
