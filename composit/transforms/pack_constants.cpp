@@ -15,6 +15,7 @@ namespace composit::transforms {
 using ir::kernel::Access;
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
+using ir::kernel::ByteContract;
 using ir::kernel::Contract;
 using ir::kernel::Kernel;
 using ir::kernel::Pack;
@@ -67,6 +68,7 @@ class Packer {
         std::vector<Kernel> result;
         for (Kernel& kernel : kernels) {
             if (auto* contract = std::get_if<Contract>(&kernel.body)) pack(*contract);
+            if (auto* contract = std::get_if<ByteContract>(&kernel.body)) pack(*contract);
             if (auto* repeat = std::get_if<Repeat>(&kernel.body)) {
                 enter(kernel, repeat->end - repeat->begin);
                 pack(repeat->kernels);
@@ -105,6 +107,29 @@ class Packer {
                 packed({c.columns, c.depth, false, part(c.right, b + k, n, b, k), {}}, c.right);
             c.right_is_packed = true;
         }
+    }
+
+    // A constant right operand, fours along the depth side by side.
+    void pack(ByteContract& c) {
+        constexpr int64_t together = ByteContract::together;
+        if (ir::element_count(c.batch) != 1 || !is_constant(c.right) || !is_worth_it(c.right))
+            return;
+        if (c.depth.empty() || c.depth.back() % together != 0) return;
+        const size_t b = c.batch.size(), k = c.depth.size(), n = c.columns.size();
+        Pack pack{c.columns, c.depth, false, part(c.right, b + k, n, b, k), {}};
+        auto& strides = pack.from.strides;
+        pack.across.push_back(together);
+        strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(n), strides.back());
+        pack.depth.back() /= together;
+        strides.back() *= together;
+        pack.panel_width = ByteContract::panel_columns * together;
+        c.right = packed(std::move(pack), c.right);
+        c.right_is_packed = true;
+    }
+
+    bool is_constant(const Access& access) const {
+        return access.buffer != Access::position &&
+               program_.buffers[static_cast<size_t>(access.buffer)].kind == BufferKind::constant;
     }
 
     bool is_worth_it(const Access& access) const {
@@ -210,16 +235,18 @@ void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Pack>& sour
                     input = unpacked(*decoded, input, found->second);
             decoded->is_packed = false;
         }
-        auto* c = std::get_if<Contract>(&kernel.body);
-        if (c == nullptr) continue;
-        for (auto [access, is_packed] :
-             {std::pair(&c->left, &c->left_is_packed), std::pair(&c->right, &c->right_is_packed)}) {
-            if (!*is_packed) continue;
-            const Access& source = sources.at(access->buffer).from;
-            access->buffer = source.buffer;
-            access->offset = source.offset;
-            *is_packed = false;
+        const auto read = [&](Access& access, bool& is_packed) {
+            if (!is_packed) return;
+            const Access& source = sources.at(access.buffer).from;
+            access.buffer = source.buffer;
+            access.offset = source.offset;
+            is_packed = false;
+        };
+        if (auto* c = std::get_if<Contract>(&kernel.body)) {
+            read(c->left, c->left_is_packed);
+            read(c->right, c->right_is_packed);
         }
+        if (auto* c = std::get_if<ByteContract>(&kernel.body)) read(c->right, c->right_is_packed);
     }
 }
 

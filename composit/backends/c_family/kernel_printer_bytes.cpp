@@ -16,7 +16,8 @@ void print_body(KernelText& writer, const ir::kernel::ByteContract& c) {
     reserve_names_of_parts(writer);
     const std::string type =
         text("ByteProduct<", type_name(c.left.dtype), ", ", type_name(c.right.dtype), ">");
-    const std::string name = declare_product(writer, product, groups, type, "");
+    const std::string name =
+        declare_product(writer, product, groups, type, c.right_is_packed ? "true" : "");
     print_product_parts(
         writer, groups, ir::kernel::flops({"", "", {}, c}),
         [&](const std::vector<std::string>& bounds, ProductSplit) {

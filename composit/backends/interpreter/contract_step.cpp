@@ -185,8 +185,10 @@ class PackStep : public Step {
 // The executable packs constants, by runtime/packing.h; there is nothing to do later.
 StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Pack& pack) {
     const ContractKernel* kernel = set.contract(pack.from.dtype);
-    user_check<NotSupported>(kernel != nullptr && kernel->panel_width != nullptr,
-                             "interpreter: operands of ", pack.from.dtype, " cannot be packed");
+    const bool has_panels =
+        pack.is_of_constant && pack.panel_width > 0 ? true : kernel && kernel->panel_width;
+    user_check<NotSupported>(has_panels, "interpreter: operands of ", pack.from.dtype,
+                             " cannot be packed");
     if (pack.is_of_constant) return nullptr;
     return std::make_unique<PackStep>(pack, *kernel);
 }
@@ -209,7 +211,8 @@ StepRef step_of(const Program& program, const KernelSet& set,
 StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::ByteContract& c) {
     const ir::DType left = c.left.dtype, right = c.right.dtype;
     return std::make_unique<ContractStep>(
-        ir::kernel::Contract{c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output},
+        ir::kernel::Contract{c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output, false,
+                             c.right_is_packed},
         *set.contract_bytes(left, right), *set.contract_bytes(right, left));
 }
 

@@ -337,7 +337,8 @@ void contract_bytes_of(const ContractArguments& a, const ContractRange& range, v
                                         a.right_columns,
                                         a.output_batch,
                                         a.output_rows,
-                                        a.output_columns};
+                                        a.output_columns,
+                                        a.right_is_packed};
     contract_bytes(c, part(range), scratch);
 }
 

@@ -265,6 +265,7 @@ void describe(K& k, V&& v) {
     v.loops("columns", k.columns, LoopRole::fixed);
     v.reads("left", k.left, k.batch, k.rows, k.depth);
     v.reads("right", k.right, k.batch, k.depth, k.columns);
+    v.says("right_is_packed", k.right_is_packed);
     v.writes("output", k.output, k.batch, k.rows, k.columns);
 }
 inline std::string_view form(const ByteContract&) {

@@ -134,11 +134,15 @@ struct Contract {
 };
 
 // output[b, m, n] = sum over k of left[b, m, k] * right[b, k, n], of bytes: each operand is int8 or
-// uint8, the products and their sums are int32, and wrap. Strides as those of a Contract.
+// uint8, the products and their sums are int32, and wrap. Strides as those of a Contract. A right
+// operand that `is_packed` was copied by Pack: in panels of 32 columns, of which four neighbours
+// along the depth follow one another.
 struct ByteContract {
     static constexpr std::string_view kind = "ByteContract";
+    static constexpr int64_t panel_columns = 32, together = 4;
     Extents batch, rows, columns, depth;
     Access left, right, output;
+    bool right_is_packed = false;
 };
 
 // output[m, n] = sum over k of left[m, k] * value(inputs[0][k, n], inputs[1][k, n], …): a

@@ -133,6 +133,56 @@ TEST(ByteProducts, HaveTheSumsOfInt32) {
     expect_compiled_bits(to_be_compiled, "byte_products");
 }
 
+// Constant right operands are packed when a program is made ready.
+TEST(ByteProducts, OfConstantsHaveTheSameSums) {
+    std::vector<Expected> to_be_compiled;
+    const std::vector<std::pair<Shape, bool>> weights = {{{128, 256}, false},
+                                                         {{300, 70}, false},
+                                                         {{1100, 33}, false},
+                                                         {{90, 256}, true},
+                                                         {{83, 256}, false}};
+    for (const DType dtype : {DType::int8, DType::uint8})
+        for (const auto& [shape, is_turned] : weights)
+            for (const int64_t rows : {1, 29}) {
+                const Tensor given = ir::constant(bytes(dtype, shape, 3));
+                const Tensor right = is_turned ? numpy::transpose(given) : given;
+                const Shape left = {rows, right.shape()[0]};
+                const Tensor x = ir::input("x", DType::int8, left);
+                Program plain =
+                    transforms::lower(transforms::simplify({numpy::matmul(wide(x), wide(right))}),
+                                      {x}, {.inline_scalars = true})
+                        .program;
+                plain.name = text("of_", rows, "_", dtype, "_", shape[0], "_", shape[1]);
+                SCOPED_TRACE(plain.name);
+                const std::vector<Array> inputs = {bytes(DType::int8, left, 4)};
+                const std::vector<Array> expected = Reference(plain, inputs).run();
+                const Target target{
+                    .part_bytes = 64 << 10, .least_packed_bytes = 1, .least_product = 1};
+                const Program packed =
+                    transforms::pack_constants(transforms::narrow_products(plain, target), target);
+                const Program apart = transforms::without_packs(packed);
+                const bool has_fours = right.shape()[0] % 4 == 0;
+                EXPECT_EQ(packed.kernels.size(), has_fours ? 2U : 1U) << ir::kernel::print(packed);
+                EXPECT_EQ(apart.kernels.size(), 1U);
+                for (const Program& program : {packed, apart}) {
+                    const Program planned = transforms::plan_buffers(program, true);
+                    EXPECT_EQ(differing(Reference(planned, inputs).run()[0], expected[0]), 0);
+                    for (const auto* set : interpreter::usable_kernel_sets()) {
+                        const auto interpreted =
+                            interpreter::InterpreterBackend(*set).compile(planned, {});
+                        for (int threads : {1, 3})
+                            EXPECT_EQ(differing(run(*interpreted, planned, inputs, threads)[0],
+                                                expected[0]),
+                                      0)
+                                << set->name;
+                    }
+                }
+                to_be_compiled.push_back(
+                    {transforms::plan_buffers(packed, true), inputs, expected});
+            }
+    expect_compiled_bits(to_be_compiled, "constant_byte_products");
+}
+
 // What others read as int32, or what was no byte, stays as it is; so do small products.
 TEST(ByteProducts, AreMadeOfBytesAlone) {
     const Tensor x = ir::input("x", DType::int8, {64, 64}),

@@ -379,6 +379,20 @@ class Reference {
             store(c.output, out, k <= 256 ? sum : apply(Op::add, DType::float32, total, sum));
         });
     }
+    // A packed right operand: over panels, groups of fours, and places within a panel.
+    static Access fours_of(const ir::kernel::ByteContract& c) {
+        constexpr int64_t width =
+            ir::kernel::ByteContract::panel_columns * ir::kernel::ByteContract::together;
+        const int64_t groups = ir::element_count(c.depth) / ir::kernel::ByteContract::together;
+        return {c.right.buffer, c.right.dtype, 0, {width * groups, width, 1}};
+    }
+    static Index packed_index(const ir::kernel::ByteContract& c, const Index& column,
+                              const Index& depth) {
+        constexpr int64_t columns = ir::kernel::ByteContract::panel_columns;
+        const int64_t fours = ir::kernel::ByteContract::together, k = flat(c.depth, depth);
+        const int64_t n = flat(c.columns, column);
+        return {n / columns, k / fours, n % columns * fours + k % fours};
+    }
     void run_body(const ir::kernel::ByteContract& c) {
         const size_t b = c.batch.size(), m = c.rows.size();
         each(ir::kernel::concatenate({c.batch, c.rows, c.columns}), [&](const Index& out) {
@@ -396,7 +410,8 @@ class Reference {
                                : uint32_t{byte};
                 };
                 sum += factor(c.left, join({batch, row, depth})) *
-                       factor(c.right, join({batch, depth, column}));
+                       (c.right_is_packed ? factor(fours_of(c), packed_index(c, column, depth))
+                                          : factor(c.right, join({batch, depth, column})));
             });
             store(c.output, out, {sum, 0});
         });

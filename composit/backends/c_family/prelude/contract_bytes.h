@@ -19,7 +19,11 @@ struct ByteProduct {
     const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
     const int64_t *right_batch, *right_depth, *right_columns;
     const int64_t *output_batch, *output_rows, *output_columns;
+    // The right operand lies in panels of packed_byte_columns columns, each over the whole depth,
+    // in which fours along the depth follow one another.
+    bool right_is_packed = false;
 };
+constexpr int64_t packed_byte_columns = 32;
 
 // How four bytes are multiplied by four: by one instruction, as two pairs of 16 bits, or one by
 // one. The instruction is written as text, so that code for processors without it may hold it.
@@ -77,8 +81,10 @@ template <ByteDots dots>
 struct ByteFactors {
     ByteSums parts[dots == ByteDots::instruction ? 1 : dots == ByteDots::pairs ? 2 : 4];
 
-    COMPOSIT_INLINE void read(const int8_t* from) {
-        const ByteSums fours = load(reinterpret_cast<const int32_t*>(from));
+    // `flip`: of bytes without a sign, as they are.
+    COMPOSIT_INLINE void read(const int8_t* from, uint32_t flip) {
+        const ByteSums fours =
+            load(reinterpret_cast<const int32_t*>(from)) ^ static_cast<int32_t>(flip);
         if constexpr (dots == ByteDots::instruction) {
             parts[0] = fours;
         } else if constexpr (dots == ByteDots::pairs) {
@@ -123,17 +129,17 @@ struct ByteOutput {
 };
 
 // R rows, four bytes of each at left[k * R + i], times a panel of columns, four bytes of each at
-// right[(k * byte_columns + j) * 4], for k < fours. Less 128 times the sums of the columns where
-// the left operand has a sign.
-template <ByteDots dots, int R, bool left_has_sign>
-COMPOSIT_APART void byte_tile(const uint32_t* left, const int8_t* right, int64_t fours,
-                              const ByteOutput<R>& out) {
+// right[k * step + j * 4], for k < fours. Less 128 times the sums of the columns where the left
+// operand has a sign.
+template <ByteDots dots, int R, bool left_has_sign, uint32_t flip>
+COMPOSIT_APART void byte_tile(const uint32_t* left, const int8_t* right, int64_t step,
+                              int64_t fours, const ByteOutput<R>& out) {
     ByteSums sums[R][2], of_columns[2];
     repeat<R>([&](int i) COMPOSIT_STEP { sums[i][0] = sums[i][1] = ByteSums{}; });
     of_columns[0] = of_columns[1] = ByteSums{};
     for (int64_t k = 0; k < fours; ++k) {
         ByteFactors<dots> factors[2];
-        factors[0].read(right), factors[1].read(right + vector_bytes);
+        factors[0].read(right, flip), factors[1].read(right + vector_bytes, flip);
         repeat<R>([&](int i) COMPOSIT_STEP {
             const uint32_t four = left[i];
             __asm__("" ::: "memory");  // each row's four is read where it is used
@@ -144,7 +150,7 @@ COMPOSIT_APART void byte_tile(const uint32_t* left, const int8_t* right, int64_t
             of_columns[0] = factors[0].added(of_columns[0], 0x01010101u);
             of_columns[1] = factors[1].added(of_columns[1], 0x01010101u);
         }
-        left += R, right += 2 * vector_bytes;
+        left += R, right += step;
     }
     repeat<R>([&](int i) COMPOSIT_STEP {
         typedef Vector<uint32_t> Words;
@@ -301,13 +307,22 @@ inline void pack_byte_rows(const Left* const* rows, const int64_t* along, int64_
     }
 }
 
+// Where the fours of columns are, of a block of depth: those of column j at at(j), then every
+// `step` bytes.
+struct BytePanels {
+    const int8_t* start;
+    int64_t width, apart, step;  // columns of a panel; bytes between panels, and between fours
+
+    const int8_t* at(int64_t j) const { return start + j / width * apart + j % width * 4; }
+};
+
 // One part of the output, which lies between the columns of one block of depth and columns: R rows
-// from row i on.
+// from row i on, and `count` columns, the first of which is number `first` of the panels.
 template <ByteDots dots, int R, class Left, class Right>
 inline void byte_rows(const ByteProduct<Left, Right>& c, const Left* left, int32_t* output,
                       int64_t i, const int64_t* along, int64_t length, bool is_first,
-                      const int8_t* panels, const int64_t* columns, int64_t count,
-                      uint32_t* fours) {
+                      const BytePanels& panels, int64_t first, const int64_t* columns,
+                      int64_t count, uint32_t* fours) {
     constexpr bool left_has_sign = static_cast<Left>(-1) < 0;
     constexpr bool right_has_sign = static_cast<Right>(-1) < 0;
     const Left* rows[R];
@@ -327,8 +342,12 @@ inline void byte_rows(const ByteProduct<Left, Right>& c, const Left* left, int32
         out.columns = columns + j;
         out.count = least(count - j, byte_columns);
         out.are_neighbours = are_consecutive(out.columns, out.count);
-        byte_tile<dots, R, left_has_sign>(fours, panels + j / byte_columns * bytes_of_panel(groups),
-                                          groups, out);
+        const int8_t* const right = panels.at(first + j);
+        if (!right_has_sign && c.right_is_packed)
+            byte_tile<dots, R, left_has_sign, right_has_sign ? 0 : 0x80808080u>(
+                fours, right, panels.step, groups, out);
+        else
+            byte_tile<dots, R, left_has_sign, 0>(fours, right, panels.step, groups, out);
     }
 }
 
@@ -338,9 +357,9 @@ inline void contract_bytes_by(const ByteProduct<Left, Right>& c, const ContractP
     OffsetWindow<byte_column_block> right_columns, output_columns;
     OffsetWindow<byte_depth> left_depth, right_depth;
     ByteNeighbours neighbours;
-    int8_t* const panels = static_cast<int8_t*>(scratch);
+    int8_t* const copies = static_cast<int8_t*>(scratch);
     uint32_t* const fours = reinterpret_cast<uint32_t*>(
-        panels + byte_column_block / byte_columns * bytes_of_panel(byte_depth / 4));
+        copies + byte_column_block / byte_columns * bytes_of_panel(byte_depth / 4));
     const int64_t depth = iterations(c.depth);
     for (int64_t b = part.batch_begin; b < part.batch_end; ++b) {
         const Left* const left = c.left + offset_of(c.batch, c.left_batch, b);
@@ -354,18 +373,27 @@ inline void contract_bytes_by(const ByteProduct<Left, Right>& c, const ContractP
             for (int64_t k = 0; k == 0 || k < depth; k += byte_depth) {
                 const int64_t length = least(depth - k, byte_depth), groups = (length + 3) / 4;
                 left_depth.move(c.depth, c.left_depth, k, length);
-                right_depth.move(c.depth, c.right_depth, k, length);
-                const bool are_words = are_consecutive(right_depth.offsets, length);
-                // Columns that follow memory are read line by line, others across them.
-                const int64_t step = are_words ? 64 : 4;
-                for (int64_t p = 0; p < length; p += step)
-                    pack_byte_columns(right, right_columns.offsets, count, neighbours,
-                                      right_depth.offsets + p, least(length - p, step), are_words,
-                                      panels + p * byte_columns, bytes_of_panel(groups));
+                BytePanels panels = {copies, byte_columns, bytes_of_panel(groups),
+                                     byte_columns * 4};
+                if (c.right_is_packed) {
+                    constexpr int64_t four = packed_byte_columns * 4;
+                    panels = {reinterpret_cast<const int8_t*>(right) + k / 4 * four,
+                              packed_byte_columns, depth / 4 * four, four};
+                } else {
+                    right_depth.move(c.depth, c.right_depth, k, length);
+                    const bool are_words = are_consecutive(right_depth.offsets, length);
+                    // Columns that follow memory are read line by line, others across them.
+                    const int64_t step = are_words ? 64 : 4;
+                    for (int64_t p = 0; p < length; p += step)
+                        pack_byte_columns(right, right_columns.offsets, count, neighbours,
+                                          right_depth.offsets + p, least(length - p, step),
+                                          are_words, copies + p * byte_columns,
+                                          bytes_of_panel(groups));
+                }
                 const auto rows_at = [&](int64_t i, auto together) COMPOSIT_STEP {
                     byte_rows<dots, decltype(together)::rows>(
                         c, left, output, i, left_depth.offsets, length, k == 0, panels,
-                        output_columns.offsets, count, fours);
+                        c.right_is_packed ? j : 0, output_columns.offsets, count, fours);
                 };
                 int64_t i = part.row_begin;
                 for (; i + tile_rows <= part.row_end; i += tile_rows)
