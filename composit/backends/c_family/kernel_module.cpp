@@ -99,7 +99,9 @@ std::string scalar_text(const std::vector<Expr>& values, const std::vector<std::
 }
 
 // Whether what is in this file of the prelude is compiled with composit, too.
-bool is_ready(const std::string& file) { return file == "contract.h" || file == "contract_pack.h"; }
+bool is_ready(const std::string& file) {
+    return file == "contract.h" || file == "contract_pack.h" || file == "contract_bytes.h";
+}
 constexpr const char* ready_file = "contract_ready.h";
 
 // Without the files of the prelude that are `there`.

@@ -289,8 +289,9 @@ void pack_floats(const PackArguments& a, int64_t begin, int64_t end) {
     ready_packing(packing, a.is_left, begin, end);
 }
 
-constexpr ReadyProducts ready_products = {ready_product<float>, ready_product<double>,
-                                          ready_packing<float>, ready_packing<double>};
+constexpr ReadyProducts ready_products = {
+    ready_product<float>, ready_product<double>, ready_packing<float>, ready_packing<double>,
+    contract_bytes,       contract_bytes,        contract_bytes,       contract_bytes};
 
 struct FindContract {
     template <class T>

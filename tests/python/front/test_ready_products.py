@@ -1,4 +1,4 @@
-"""Products of floats in compiled code are composit's own, for each length of vectors."""
+"""Products of floats and of bytes in compiled code are composit's own, for each length of vectors."""
 
 import shutil
 
@@ -18,6 +18,18 @@ def layers(x, w, v):
     return nn.relu(x @ w + cnp.float32(1)) @ v, wide.sum(0), wide[0] @ wide[1]
 
 
+def of_bytes(x, w):
+    """Of both kinds of bytes."""
+    words = [each.astype("int32") for each in (x, w, x.astype("uint8"), w.astype("uint8"))]
+    a, b, c, d = words
+    return a @ b, a @ d, c @ b, c @ d
+
+
+def bytes_given():
+    draw = np.random.default_rng(0)
+    return [draw.integers(-128, 128, shape).astype("int8") for shape in ((67, 130), (130, 53))]
+
+
 def given(rows=67, depth=130, columns=53):
     draw = np.random.default_rng(0)
     shapes = [(rows, depth), (depth, columns), (columns, 9)]
@@ -35,6 +47,26 @@ def test_the_text_calls_products_and_holds_no_tiles(tmp_path):
     assert "ready_products->of_floats(" in source
     assert "void contract_tile(" not in source
     assert "ContractBlocks" not in source
+
+
+def test_products_of_bytes_are_called(tmp_path):
+    program = composit.compile(of_bytes, *bytes_given(), cache_folder=str(tmp_path))
+    source = program.source
+    for pair in ("int8_int8", "int8_uint8", "uint8_int8", "uint8_uint8"):
+        assert f"ready_products->of_{pair}(" in source
+    assert "byte_tile" not in source
+    expected = of_bytes(*bytes_given())
+    for found, numpys in zip(program(*bytes_given()), expected, strict=True):
+        np.testing.assert_array_equal(found, numpys)
+
+
+@needs_gnu
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_every_length_of_vectors_multiplies_bytes(vector_bytes, monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", f"g++ -DCOMPOSIT_VECTOR_BYTES={vector_bytes}")
+    program = composit.compile(of_bytes, *bytes_given(), cache_folder=str(tmp_path), threads=2)
+    for found, numpys in zip(program(*bytes_given()), of_bytes(*bytes_given()), strict=True):
+        np.testing.assert_array_equal(found, numpys)
 
 
 @needs_gnu

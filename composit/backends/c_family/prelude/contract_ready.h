@@ -1,5 +1,5 @@
-// Products of floats by the functions that are compiled with composit, which this code is told when
-// it is loaded: compiling them takes longer than all else.
+// Products of floats and of bytes by the functions that are compiled with composit, which this code
+// is told when it is loaded: compiling them takes longer than all else.
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_products.h"
@@ -30,4 +30,21 @@ inline void pack_whole(const Packing<float>& packing, int64_t begin, int64_t end
 template <bool is_left>
 inline void pack_whole(const Packing<double>& packing, int64_t begin, int64_t end) {
     ready_products->pack_doubles(packing, is_left, begin, end);
+}
+
+inline void contract_bytes(const ByteProduct<int8_t, int8_t>& c, const ContractPart& part,
+                           void* scratch) {
+    ready_products->of_int8_int8(c, part, scratch);
+}
+inline void contract_bytes(const ByteProduct<int8_t, uint8_t>& c, const ContractPart& part,
+                           void* scratch) {
+    ready_products->of_int8_uint8(c, part, scratch);
+}
+inline void contract_bytes(const ByteProduct<uint8_t, int8_t>& c, const ContractPart& part,
+                           void* scratch) {
+    ready_products->of_uint8_int8(c, part, scratch);
+}
+inline void contract_bytes(const ByteProduct<uint8_t, uint8_t>& c, const ContractPart& part,
+                           void* scratch) {
+    ready_products->of_uint8_uint8(c, part, scratch);
 }
