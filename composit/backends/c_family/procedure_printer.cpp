@@ -81,7 +81,7 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
 std::string ProcedureWriter::run() {
     if (!turns_.empty()) line("unsigned " + turns_ + " = 0;");
     for (const size_t array : hoisted_)
-        if (!logs_.between().contains(array)) line(array_declaration(array, true) + ";");
+        if (!logs_.between().contains(array)) line(array_declaration(array, true, false) + ";");
     print_block(procedure_.body);
     const auto all = ir::procedure::all_statements(procedure_.body);
     const bool is_derived = std::any_of(all.begin(), all.end(), [](const Statement* each) {
@@ -119,7 +119,7 @@ void ProcedureWriter::declare_arrays(const Block& block, size_t index) {
         if (!is_here || is_elsewhere || hoisted_.contains(array) ||
             is_declaration(block, index, array))
             continue;
-        line(array_declaration(array, false) + ";", block[index].line);
+        line(array_declaration(array, false, false) + ";", block[index].line);
     }
 }
 
