@@ -12,6 +12,7 @@
 #include "composit/base/comments.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/windows_of_rows.h"
@@ -347,7 +348,8 @@ Procedure with_rows_alive(Procedure procedure) {
 }
 
 Procedure as_read(Procedure procedure) {
-    return procedure.reverse_of ? procedure : with_rows_alive(std::move(procedure));
+    if (!procedure.reverse_of) procedure = with_rows_alive(std::move(procedure));
+    return ir::procedure::without_idle_zeros(std::move(procedure), true);
 }
 
 std::string print_procedure(const Procedure& original, CalledFunctions& called, bool asks) {
