@@ -16,6 +16,7 @@
 #include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/tapes_in_arrays.h"
 
 #include <algorithm>
 #include <set>
@@ -270,7 +271,7 @@ namespace {
 // What runs fastest, where nobody reads it.
 Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
-    procedure = with_rows_alive(std::move(procedure));
+    procedure = with_rows_alive(with_tapes_in_arrays(std::move(procedure)));
     procedure = without_idle_zeros(std::move(procedure), false);
     procedure = with_exchanges(std::move(procedure));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));

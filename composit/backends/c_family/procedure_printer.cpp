@@ -15,6 +15,7 @@
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
+#include "composit/ir/procedure/tapes_in_arrays.h"
 #include "composit/ir/procedure/windows_of_rows.h"
 
 #include <algorithm>
@@ -348,6 +349,7 @@ Procedure with_rows_alive(Procedure procedure) {
 }
 
 Procedure as_read(Procedure procedure) {
+    procedure = ir::procedure::with_tapes_in_arrays(std::move(procedure));
     if (!procedure.reverse_of) procedure = with_rows_alive(std::move(procedure));
     return ir::procedure::without_idle_zeros(std::move(procedure), true);
 }
