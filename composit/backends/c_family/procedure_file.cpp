@@ -14,7 +14,9 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/carried_values.h"
 #include "composit/ir/procedure/exchanges.h"
+#include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/tapes_in_arrays.h"
 
 #include <algorithm>
 #include <set>
@@ -269,7 +271,9 @@ namespace {
 // What runs fastest, where nobody reads it.
 Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
-    procedure = with_exchanges(with_rows_alive(std::move(procedure)));
+    procedure = with_rows_alive(with_tapes_in_arrays(std::move(procedure)));
+    procedure = without_idle_zeros(std::move(procedure), false);
+    procedure = with_exchanges(std::move(procedure));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));

@@ -70,11 +70,29 @@ struct composit_memory {
         const size_t bytes = n * sizeof(T);
         bytes < composit_blocks::smallest ? ::operator delete(x) : composit_kept.give(x, bytes);
     }
+    // Elements to which nothing gives a value have none.
+    template <class U>
+    void construct(U* x) {
+        ::new (static_cast<void*>(x)) U;
+    }
+    template <class U, class... Values>
+    void construct(U* x, Values&&... values) {
+        ::new (static_cast<void*>(x)) U(static_cast<Values&&>(values)...);
+    }
     bool operator==(const composit_memory&) const { return true; }
     bool operator!=(const composit_memory&) const { return false; }
 };
+
+// n zeros, or n elements that are written before they are read; resize() adds such.
+struct composit_unset {};
 template <class T>
-using composit_vector = std::vector<T, composit_memory<T>>;
+struct composit_vector : std::vector<T, composit_memory<T>> {
+    using Elements = std::vector<T, composit_memory<T>>;
+    using Elements::Elements;
+    composit_vector() = default;
+    explicit composit_vector(size_t n) : Elements(n, T()) {}
+    composit_vector(size_t n, composit_unset) : Elements(n) {}
+};
 
 }  // namespace
 

@@ -12,8 +12,10 @@
 #include "composit/base/comments.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
+#include "composit/ir/procedure/tapes_in_arrays.h"
 #include "composit/ir/procedure/windows_of_rows.h"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
 std::string ProcedureWriter::run() {
     if (!turns_.empty()) line("unsigned " + turns_ + " = 0;");
     for (const size_t array : hoisted_)
-        if (!logs_.between().contains(array)) line(array_declaration(array, true) + ";");
+        if (!logs_.between().contains(array)) line(array_declaration(array, true, false) + ";");
     print_block(procedure_.body);
     const auto all = ir::procedure::all_statements(procedure_.body);
     const bool is_derived = std::any_of(all.begin(), all.end(), [](const Statement* each) {
@@ -119,7 +121,7 @@ void ProcedureWriter::declare_arrays(const Block& block, size_t index) {
         if (!is_here || is_elsewhere || hoisted_.contains(array) ||
             is_declaration(block, index, array))
             continue;
-        line(array_declaration(array, false) + ";", block[index].line);
+        line(array_declaration(array, false, false) + ";", block[index].line);
     }
 }
 
@@ -347,7 +349,9 @@ Procedure with_rows_alive(Procedure procedure) {
 }
 
 Procedure as_read(Procedure procedure) {
-    return procedure.reverse_of ? procedure : with_rows_alive(std::move(procedure));
+    procedure = ir::procedure::with_tapes_in_arrays(std::move(procedure));
+    if (!procedure.reverse_of) procedure = with_rows_alive(std::move(procedure));
+    return ir::procedure::without_idle_zeros(std::move(procedure), true);
 }
 
 std::string print_procedure(const Procedure& original, CalledFunctions& called, bool asks) {

@@ -96,13 +96,15 @@ std::string ProcedureWriter::count_of(size_t array) {
     return count;
 }
 
-std::string ProcedureWriter::array_declaration(size_t array, bool with_size) {
+std::string ProcedureWriter::array_declaration(size_t array, bool with_size, bool is_zeroed) {
     const std::string type = type_of_elements(procedure_.arrays[array].dtype);
     if (has_fixed_size(procedure_.arrays[array]))
         return type + " " + arrays_[array] + "[" + count_of(array) + "]";
     const std::string declared = "std::vector<" + type + "> " + arrays_[array];
     if (!with_size) return declared;
-    if (!procedure_.arrays[array].grows) return declared + "(" + count_of(array) + ")";
+    if (!procedure_.arrays[array].grows)
+        return declared + "(" + count_of(array) +
+               (writing_.asks && !is_zeroed ? ", composit_unset())" : ")");
     const auto room = rooms_.find(static_cast<int>(array));
     if (room == rooms_.end()) return declared;
     std::vector<std::string> factors, before;
@@ -126,7 +128,8 @@ void ProcedureWriter::print_allocation(const Block& block, size_t index) {
     const std::string zero = zero_of(known.dtype);
     if (is_declaration(block, index, number)) {
         const bool fills = has_fixed_size(known) && statement.is_zeroed;
-        return line(array_declaration(number, true) + (fills ? " = {};" : ";"), statement.line);
+        return line(array_declaration(number, true, statement.is_zeroed) + (fills ? " = {};" : ";"),
+                    statement.line);
     }
     if (known.grows) return line(arrays_[number] + ".clear();", statement.line);
     if (is_local && !has_fixed_size(known) && !hoisted_.contains(number)) {

@@ -83,8 +83,9 @@ class ProcedureWriter : public BlockWriter {
     }
     std::string element(const Statement& statement, std::vector<std::string>& before);
     std::string count_of(size_t array);
-    // "std::vector<double> t", "double t[6]"; with its size, where that is known.
-    std::string array_declaration(size_t array, bool with_size);
+    // "std::vector<double> t", "double t[6]"; with its size, where that is known. What is loaded
+    // clears no elements that need no zeros.
+    std::string array_declaration(size_t array, bool with_size, bool is_zeroed);
     bool is_declaration(const Block& block, size_t index, size_t array) const;
 
     const Writing writing_;

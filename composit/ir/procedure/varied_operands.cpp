@@ -1,4 +1,5 @@
 // with_varied_operands: loops that call functions of what changes and of what does not.
+#include "composit/ir/procedure/fixed_parts.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_parts.h"
@@ -9,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace composit::ir::procedure {
@@ -48,26 +50,77 @@ class VariedOperands {
         }
     }
 
-    // Operands of functions that no iteration changes, where others of the same call do.
-    static std::vector<Expr> fixed_operands(const Statement& loop) {
-        const std::map<int, int> assigned = assignments_in({loop});
+    // Which operands of a function no iteration changes, where others of the same call change.
+    static std::vector<char> fixed_ones(const Expr& call, const std::map<int, int>& assigned) {
         const auto varies = [&](const Expr& value) { return reads_any({value}, assigned); };
+        const bool is_function = call.op() == Op::call && is_named_call(call) &&
+                                 call.row()->name.find(".kernel") == std::string::npos;
+        std::vector<char> fixed(call.operands().size(), 0);
+        if (!is_function || !varies(call)) return fixed;
+        for (size_t i = 0; i < fixed.size(); ++i) {
+            const Expr& operand = call.operands()[i];
+            fixed[i] = is_floating(operand.dtype()) && !variables_in({operand}).empty() &&
+                       !varies(operand);
+        }
+        return fixed;
+    }
+
+    // Operands of functions that no iteration changes, but for those that the block computes.
+    static std::vector<Expr> fixed_operands(const Statement& loop, const Block& before) {
+        const std::map<int, int> assigned = assignments_in({loop});
+        const std::map<int, int> made = assignments_in(before);
         std::vector<Expr> found;
         for (const Statement& statement : loop.body)
             for (const Expr& call : scalar::topological_order(statement.values)) {
-                const bool is_function = call.op() == Op::call && is_named_call(call) &&
-                                         call.row()->name.find(".kernel") == std::string::npos;
-                if (!is_function || !varies(call)) continue;
-                for (const Expr& operand : call.operands()) {
-                    const bool is_fixed = is_floating(operand.dtype()) &&
-                                          !variables_in({operand}).empty() && !varies(operand);
-                    if (is_fixed && std::none_of(found.begin(), found.end(), [&](const Expr& one) {
-                            return is_one_value(one, operand);
-                        }))
+                const std::vector<char> fixed = fixed_ones(call, assigned);
+                for (size_t i = 0; i < fixed.size(); ++i) {
+                    const Expr& operand = call.operands()[i];
+                    if (fixed[i] && !reads_any({operand}, made) &&
+                        std::none_of(found.begin(), found.end(),
+                                     [&](const Expr& one) { return is_one_value(one, operand); }))
                         found.push_back(operand);
                 }
             }
         return found;
+    }
+
+    // Computes once, in statements that are given, what functions of the loop make of operands that
+    // no iteration changes: the logarithm of the base of powers.
+    Block parts_before(Statement& loop) {
+        const std::map<int, int> assigned = assignments_in({loop});
+        Block before;
+        std::vector<std::pair<Expr, Expr>> known;  // the call of a part, its variable
+        const auto part = [&](const scalar::RowRef& row, const std::vector<Expr>& operands) {
+            const Expr value = Expr::call(row, operands);
+            for (const auto& [call, name] : known)
+                if (is_one_value(call, value)) return name;
+            const int made = p_.add_variable("part", value.dtype());
+            before.push_back(Statement::assign(made, value, loop.line));
+            known.emplace_back(value, p_.variable(static_cast<size_t>(made)));
+            return known.back().second;
+        };
+        for (Statement& statement : loop.body) {
+            std::map<const scalar::ExprNode*, Expr> made;
+            for (const Expr& expr : scalar::topological_order(statement.values)) {
+                std::vector<Expr> operands, staying;
+                bool is_changed = false;
+                for (const Expr& each : expr.operands()) {
+                    operands.push_back(made.at(each.id()));
+                    is_changed |= !(operands.back() == each);
+                }
+                Expr& own = made[expr.id()] = is_changed ? expr.with_operands(operands) : expr;
+                const std::vector<char> fixed = fixed_ones(expr, assigned);
+                for (size_t i = 0; i < fixed.size(); ++i)
+                    if (fixed[i]) staying.push_back(operands[i]);
+                if (staying.empty()) continue;
+                const FixedParts& parts = fixed_parts_of(expr, fixed);
+                for (const scalar::RowRef& row : parts.parts)
+                    operands.push_back(part(row, staying));
+                if (!parts.parts.empty()) own = Expr::call(parts.rest, operands);
+            }
+            for (Expr& value : statement.values) value = made.at(value.id());
+        }
+        return before;
     }
 
     // The statements before the loop that fill an array with each such operand, which the loop
@@ -75,8 +128,8 @@ class VariedOperands {
     Block vary(Statement& loop) {
         const auto count = count_by_one(loop);
         if (!count) return {};
-        Block before, loads;
-        for (const Expr& operand : fixed_operands(loop)) {
+        Block before = parts_before(loop), loads;
+        for (const Expr& operand : fixed_operands(loop, before)) {
             const SourceLine line = loop.line;
             const auto variable = [&](const char* name, DType dtype) {
                 const int made = p_.add_variable(name, dtype);
