@@ -12,6 +12,7 @@
 #include "composit/exporters/procedures/procedures.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/interpret.h"
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/known_parameter.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/stand_ins.h"
@@ -404,6 +405,8 @@ void bind_procedure(nb::module_& module) {
               "keeps_assertions"_a = false);
     inner.def("with_windows_of_rows", procedure::with_windows_of_rows,
               "The procedure, which keeps the rows of local arrays that are alive at a time.");
+    inner.def("with_neighbours_summed", procedure::with_neighbours_summed,
+              "The procedure, whose loops sum what they add to neighbouring elements.");
     inner.def("slope", procedure::slope);
     inner.def("with_last_parameter", procedure::with_last_parameter, "procedure"_a, "value"_a,
               "name"_a, "The procedure of the other parameters, the last of which has the value.");

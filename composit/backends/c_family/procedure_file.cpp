@@ -95,7 +95,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (any_arrays(procedures) || says_places(code))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (says(code, "room_for<")) out += room_function();
-    if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
+    if (has_any(procedures, Statement::Kind::take)) out += taking_functions(throws);
     if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "taken(")) out += exchange_function();
     if (says(code, "_elements(")) out += element_functions();
@@ -277,7 +277,7 @@ Procedure as_loaded(Procedure procedure) {
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));
-    procedure = with_carried_elements(std::move(procedure));
+    procedure = with_carried_elements(with_neighbours_summed(std::move(procedure)));
     procedure = with_loops_in_blocks(std::move(procedure));
     procedure = with_rows_together(with_sums_in_variables(std::move(procedure)));
     procedure = with_sums_together(std::move(procedure));

@@ -182,8 +182,20 @@ std::vector<T> room_for(Counts... counts) {
 )";
 }
 
-std::string_view taking_functions() {
-    return R"(// The last element, which x has no more then.
+std::string taking_functions(bool fetches) {
+    const std::string fetching = R"(// Elements so many bytes from x on, soon, to the first cache.
+template <class T>
+inline void fetch_ahead(const T* x, int64_t n, int64_t bytes) {
+    constexpr int64_t line = 64 / int64_t(sizeof(T));
+    for (int64_t i = line; i <= n; i += line)
+        __builtin_prefetch(reinterpret_cast<const void*>(
+            uintptr_t(x) + uintptr_t(bytes + (i - line) * int64_t(sizeof(T)))));
+}
+
+)";
+    const std::string to_end = fetches ? "    fetch_ahead(x.data() + x.size(), n, 4096);\n" : "";
+    const std::string from_end = fetches ? "    fetch_ahead(from, n, -2048);\n" : "";
+    return (fetches ? fetching : "") + R"(// The last element, which x has no more then.
 template <class T>
 T take_last(std::vector<T>& x) {
     const T last = x.back();
@@ -214,12 +226,14 @@ inline const T* take_row(std::vector<T>& x, int64_t n) {
 // n elements of an array to the end of x, and from there back to where they were.
 template <class T>
 inline void add_run(std::vector<T>& x, const T* from, int64_t n) {
-    if (n > 0) x.insert(x.end(), from, from + n);
+)" + to_end +
+           R"(    if (n > 0) x.insert(x.end(), from, from + n);
 }
 template <class T>
 inline void take_run(std::vector<T>& x, T* to, int64_t n) {
     const T* const from = take_row(x, n);
-    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+)" + from_end +
+           R"(    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 )";

@@ -1,6 +1,7 @@
 // Finding short loops whose iterations are the lanes of vectors.
 #include "composit/backends/c_family/procedure_loops.h"
 
+#include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/iterations.h"
@@ -206,6 +207,29 @@ bool reads_beside_own(const Procedure& procedure, const Statement& loop) {
         for (const Statement& load : loop.body)
             has_any |= load.kind == Kind::load && load.array == store.array &&
                        !ir::scalar::structurally_equal(load.index, store.index);
+    }
+    return has_any;
+}
+
+bool keeps_values(const Procedure& procedure, const Statement& loop) {
+    const auto counter = ir::procedure::stepped_by(loop);
+    if (!counter) return false;
+    const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
+    const auto is_kept = [&](const Statement& write) {
+        const auto mentions = [&](const Statement& each) { return each.array == write.array; };
+        return has_fixed_size(procedure.arrays[static_cast<size_t>(write.array)]) &&
+               write.index.size() == 1 && goes_with(*counter, write.index[0], assigned) &&
+               std::count_if(loop.body.begin(), loop.body.end(), mentions) == 1;
+    };
+    bool has_any = false;
+    for (const Statement& each : loop.body) {
+        const bool is_write = ir::procedure::is_write(each);
+        if (!is_write && !ir::procedure::is_value(each)) return false;
+        if (!is_write) continue;
+        if (is_kept(each))
+            has_any = true;
+        else if (!ir::procedure::has_own_elements(procedure, loop.body, *counter, each.array))
+            return false;
     }
     return has_any;
 }

@@ -43,6 +43,10 @@ bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure
 bool reads_beside_own(const ir::procedure::Procedure& procedure,
                       const ir::procedure::Statement& loop);
 
+// Whether each iteration has elements of its own of what the loop writes, and keeps something in an
+// array on the stack: for such a loop compilers would compare all that it writes with all it reads.
+bool keeps_values(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
+
 // After how many iterations a loop is to ask whether it should stop, so that this takes no time but
 // never seconds; 0: it need not, as it goes through an array and ends where that does, alone or
 // with the loops within it, through rows.

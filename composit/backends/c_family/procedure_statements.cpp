@@ -184,8 +184,9 @@ bool ProcedureWriter::begin_loop(const Statement& loop) {
 std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool has_plain_head) {
     std::vector<std::string> hints;
     if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
-    if (has_plain_head && ((is_for_vectors(procedure_, loop) && writes_local(procedure_, loop)) ||
-                           (writing_.asks && reads_beside_own(procedure_, loop))))
+    if (has_plain_head &&
+        ((is_for_vectors(procedure_, loop) && writes_local(procedure_, loop)) ||
+         (writing_.asks && (reads_beside_own(procedure_, loop) || keeps_values(procedure_, loop)))))
         hints.emplace_back("#pragma GCC ivdep");
     return hints;
 }

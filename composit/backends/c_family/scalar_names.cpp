@@ -60,7 +60,7 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(scalar_prelude(), made);
         add_defined(array_functions(true, true), made);
         add_defined(run_functions(true), made);
-        add_defined(taking_functions(), made);
+        add_defined(taking_functions(true), made);
         for (const char* each :
              {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken", "Same",
               "set_elements", "add_elements", "product_or_zero"})

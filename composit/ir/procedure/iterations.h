@@ -81,6 +81,15 @@ Procedure with_elements_written_once(Procedure procedure);
 // strides_apart.cpp
 Procedure with_strides_apart(Procedure procedure);
 
+// The same procedure, in which what a loop adds to neighbouring elements of an array is kept for a
+// block of iterations, and each element sums what is added to it, in the order of the iterations:
+// both are vectors, if nothing else goes from one iteration to another. Few iterations run as they
+// did.
+//   for j: g = f(j); x[j - 1] += g; x[j + 1] += g  to
+//   for 256 of j at once: for j: g[j] = f(j); for j: x[j] += g[j - 1]; x[j] += g[j + 1]
+// neighbours_summed.cpp
+Procedure with_neighbours_summed(Procedure procedure);
+
 // The same procedure, whose loops run in blocks of a fixed number of iterations where a part of
 // them computes functions or quotients and may become vectors, and another part keeps compilers
 // from it: sums of inner loops, and what one iteration hands on to the next. Each part has a loop
