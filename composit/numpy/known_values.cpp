@@ -65,7 +65,7 @@ Array elements_at(const Array& values, const Array& places) {
 }
 
 Tensor with_known_value(const Tensor& result, const Array& value) {
-    execute::keep(result, value);
+    if (result.node().device() <= ir::on_cpu) execute::keep(result, value);
     return result;
 }
 

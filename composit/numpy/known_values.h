@@ -20,7 +20,7 @@ inline constexpr int64_t most_known_elements = 16384;
 // The elements of a 1-d array at `places`, int64, all of which are within bounds, from 0 on.
 [[nodiscard]] Array elements_at(const Array& values, const Array& places);
 
-// `result`, of which `value` is the value. Its node keeps that.
+// `result`, of which `value` is the value. Its node keeps that, unless it lies on a device.
 Tensor with_known_value(const Tensor& result, const Array& value);
 
 // The value of x as `dtype` has it, which is x's or that of an array that a number is written to:
