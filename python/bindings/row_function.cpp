@@ -107,7 +107,7 @@ PyObject* call(PyObject* self, PyObject* arguments, PyObject* keywords) {
 const void* table_row_of(PyObject* object) {
     if (!nb::isinstance<RowFunction>(object)) return nullptr;
     const auto& function = content_of<RowFunction>(object);
-    return function.is_user_row ? nullptr : function.row.get();
+    return function.of_numbers ? function.row.get() : nullptr;
 }
 
 bool is_table_row(PyObject* object, std::string_view name) {

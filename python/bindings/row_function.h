@@ -6,8 +6,9 @@
 
 namespace composit::python {
 
-// The table's row of a ufunc, which lives as long as the process; null of any other object, and of
-// a user's row, which another one may take the place of.
+// The table's row of a ufunc, which lives as long as the process; null of any other object, of a
+// user's row, which another one may take the place of, and of rows that ask for their operands'
+// values (power refuses integers to negative powers).
 const void* table_row_of(PyObject* object);
 // Whether it is that of a name.
 bool is_table_row(PyObject* object, std::string_view name);

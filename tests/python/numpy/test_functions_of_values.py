@@ -255,6 +255,14 @@ def test_methods_of_ufuncs(name, method):
         assert isinstance(last, LazyTensor) and not last.has_node and last.is_known
 
 
+def test_a_method_that_asks_for_values_refuses_them_as_ever():
+    x = cnp.asarray(np.arange(1, 40))
+    for _ in range(40):
+        assert cnp.power.outer(x, cnp.asarray([1, 2])).shape == (39, 2)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        cnp.power.outer(x, cnp.asarray([1, -2]))
+
+
 def test_methods_look_like_methods():
     assert cnp.add.outer.__name__ == "outer"
     assert "pairs" in cnp.add.outer.__doc__
