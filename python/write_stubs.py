@@ -32,7 +32,7 @@ NAMES: Replacements = [
     # Fields and methods of composit.torch's structs, and what makes such objects.
     (r"\b(?:types\.M\w+DescriptorType|getset_descriptor) = \.\.\.", "Any"),
     (
-        r"^(class (?:TraceFields|TorchFunction|FunctionAtOnce|Evaluate|GradFn):"
+        r"^(class (?:TraceFields|TorchFunction|FunctionAtOnce|SumsAtOnce|Evaluate|GradFn):"
         r"\n    \"\"\".*\"\"\"\n)",
         r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
     ),

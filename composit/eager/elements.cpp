@@ -1,6 +1,7 @@
 // Elements of cells, read and written one by one (cell.h). A write leaves the node for later, and
 // the values where they are.
 #include "composit/eager/cell.h"
+#include "composit/eager/function_at_once.h"
 #include "composit/eager/pending.h"
 #include "composit/eager/small.h"
 #include "composit/eager/strides.h"
@@ -22,7 +23,7 @@ constexpr int64_t most_elements_of_views = 16384;
 bool Cell::find_elements() const {
     if (elements_) return true;
     if (origin() && !root_) return false;
-    if (!can_be_deferred(tensor_.dtype()) || tensor_.type().weak) return false;
+    if (!can_be_noted(tensor_.dtype()) || tensor_.type().weak) return false;
     if (root_) return find_elements_of_root();
     const ir::ConstantArray value = known(tensor_);
     if (!value || tensor_.node().reads_borrowed()) return false;
@@ -69,8 +70,8 @@ bool Cell::find_seen() const {
 }
 
 Ref<Deferred> Cell::element(int64_t place) const {
-    if (!find_seen()) return {};
     const ir::DType dtype = type().dtype;
+    if (!can_be_deferred(dtype) || !find_seen()) return {};
     const auto* const at = static_cast<const char*>(root()->elements_->memory.get()) +
                            place_in_root(place) * static_cast<int64_t>(ir::size_of(dtype));
     return Deferred::element(elements_->now, dtype, place, at);
@@ -190,7 +191,7 @@ bool Cell::own_elements() const {
 }
 
 bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
-    if (!find_elements() || !value->has_number()) return false;
+    if (!can_be_deferred(type().dtype) || !find_elements() || !value->has_number()) return false;
     if (root_) {
         const ir::Shape& shape = type().shape;
         for (size_t d = 0; d < shape.size(); ++d)  // elements that are seen twice

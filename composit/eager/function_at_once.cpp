@@ -24,9 +24,15 @@ bool is_small(const ir::TensorType& type) {
     return count > 0 && count <= most_elements_at_once;
 }
 
+// A complex number is no deferred one.
+bool can_be_result(const ir::TensorType& type) {
+    const bool is_noted =
+        type.shape.empty() ? can_be_deferred(type.dtype) : can_be_noted(type.dtype);
+    return is_noted && !type.weak && is_small(type);
+}
+
 bool may_be_computed_at_once(const std::vector<Tensor>& inputs, const Tensor& output) {
-    if (!can_be_deferred(output.dtype()) || output.type().weak || !is_small(output.type()))
-        return false;
+    if (!can_be_result(output.type())) return false;
     if (output.node().operands().empty()) return false;
     const std::vector<const ir::Node*> nodes = ir::topological_order({output});
     return nodes.size() <= most_nodes_of_function &&
@@ -45,6 +51,8 @@ execute::Options options_of_one_thread() {
 }
 
 }  // namespace
+
+bool can_be_noted(ir::DType dtype) { return can_be_deferred(dtype) || ir::is_complex(dtype); }
 
 FunctionAtOnce::FunctionAtOnce(std::vector<Tensor> inputs, Tensor output)
     : inputs_(std::move(inputs)),

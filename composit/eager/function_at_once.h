@@ -24,6 +24,10 @@ using ir::Tensor;
 // Larger operands and results are left to plans, which compute several operations together.
 inline constexpr int64_t most_elements_at_once = 16384;
 
+// Of these dtypes are arrays whose values are noted without a node: those of deferred numbers, and
+// complex ones, whose elements are nodes.
+bool can_be_noted(ir::DType dtype);
+
 class FunctionAtOnce {
   public:
     // Of placeholders, and of what the function made of them. Null where results are not computed

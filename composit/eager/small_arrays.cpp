@@ -33,6 +33,7 @@ std::optional<Shown> shown(const SmallOperand& operand) {
     }
     const ir::TensorType& type = operand.cell->type();
     if (ir::element_count(type.shape) > most_small_elements || type.weak) return {};
+    if (!can_be_deferred(type.dtype)) return {};
     if (!operand.cell->lies_on_host()) return {};  // a graph, which says what lies where
     if (type.shape.size() > 1 && !operand.cell->is_row_major()) return {};
     const std::optional<Cell::Seen> seen = operand.cell->seen();

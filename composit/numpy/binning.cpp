@@ -1,6 +1,7 @@
 // Bins over searches, and sums over scatters.
 #include "composit/numpy/binning.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/execute/devices.h"
@@ -8,6 +9,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/histogram_parts.h"
+#include "composit/numpy/known_values.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
@@ -16,8 +18,26 @@
 #include "composit/ops/part.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace composit::numpy {
+namespace {
+
+// `result`, which holds the sum of the weights of each bin, added in their order: its node keeps
+// that where they are known, and nothing of the sums is to be reported.
+Tensor with_known_sums(const Tensor& result, const Array& bins, const Array& weights) {
+    if (!weights || result.size() > most_known_elements) return result;
+    const DefaultFloatingPoint floating_point;
+    const Array sums = Array::zeros(DType::float64, result.shape());
+    auto* const sum = static_cast<double*>(sums.mutable_data());
+    for (int64_t i = 0; i < bins.size(); ++i)
+        sum[bins.data_as<int64_t>()[i]] += weights.data_as<double>()[i];
+    const bool are_finite =
+        std::all_of(sum, sum + sums.size(), [](double value) { return std::isfinite(value); });
+    return are_finite ? with_known_value(result, sums) : result;
+}
+
+}  // namespace
 
 Tensor digitize(const Tensor& x, const Tensor& bins, bool is_right) {
     user_check<TypeError>(!ir::is_complex(x.dtype()), "digitize: x may not be complex, but is ",
@@ -84,7 +104,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
     }
     const Tensor positions = ops::astype(strong(x), DType::int64);
     if (x.size() == 0) return execute::made_beside(zeros({least}, w ? w.dtype() : DType::int64), x);
-    const Array known = concrete("bincount", "x", positions);
+    Array known = known_cast(strong(x), DType::int64);
+    if (!known) known = concrete("bincount", "x", positions);
     const auto* bins = known.data_as<int64_t>();
     int64_t lowest = 0, highest = 0;
     for (int64_t i = 0, n = known.size(); i < n; ++i) {
@@ -95,7 +116,11 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
                " is among them.");
     const int64_t count = std::max(least, highest + 1);
     return errors_as("bincount", [&] {
-        if (w) return ops::scatter(zeros({count}, w.dtype()), {asarray(known)}, {0}, w, true);
+        if (w) {
+            const Tensor sums =
+                ops::scatter(zeros({count}, w.dtype()), {asarray(known)}, {0}, w, true);
+            return with_known_sums(sums, known, known_cast(weights, DType::float64));
+        }
         Array totals = Array::zeros(DType::int64, {count});
         auto* total = static_cast<int64_t*>(totals.mutable_data());
         for (int64_t i = 0, n = known.size(); i < n; ++i) ++total[bins[i]];

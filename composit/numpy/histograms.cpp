@@ -2,14 +2,18 @@
 // corrected by the edges.
 #include "composit/numpy/histograms.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/execute/execute.h"
+#include "composit/ir/scalar/values.h"
 #include "composit/numpy/binning.h"
 #include "composit/numpy/checked.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/histogram_parts.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/known_values.h"
 #include "composit/numpy/literal.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
@@ -20,6 +24,8 @@
 #include "composit/ops/part.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace composit::numpy {
 namespace {
@@ -27,6 +33,37 @@ namespace {
 using Ends = std::pair<Operand, Operand>;
 
 Tensor both(const Tensor& a, const Tensor& b) { return apply("logical_and", {a, b}); }
+
+// function(first, one behind the last) for the elements of an array, where these are bool,
+// integers, float32 or float64; else a value of its type.
+template <class Function>
+auto with_elements(const Array& values, const Function& function) {
+    using Found = decltype(function(values.data_as<double>(), values.data_as<double>()));
+    if (ir::is_complex(values.dtype())) return Found();
+    return ir::scalar::with_type(values.dtype(), "histogram", [&](auto zero) -> Found {
+        using T = decltype(zero);
+        if constexpr (ir::scalar::is_short<T>)
+            return Found();
+        else
+            return function(values.data_as<T>(), values.data_as<T>() + values.size());
+    });
+}
+
+// Whether the least and the greatest of few known elements are found here, for their nodes to keep.
+// Not where there is NaN, or one of them may be either zero.
+bool keep_ends(const Tensor& x, const Tensor& least, const Tensor& greatest) {
+    const ir::ConstantArray known = few_known(x);
+    if (!known) return false;
+    const Array values = known.value();
+    return with_elements(values, [&]<class T>(const T* first, const T* last) {
+        if (std::any_of(first, last, [](T value) { return value != value; })) return false;
+        const auto [low, high] = std::minmax_element(first, last);
+        if (std::is_floating_point_v<T> && (*low == T(0) || *high == T(0))) return false;
+        with_known_value(least, Array::of<T>(x.dtype(), {}, {*low}));
+        with_known_value(greatest, Array::of<T>(x.dtype(), {}, {*high}));
+        return true;
+    });
+}
 
 // The first and last edge of equal bins.
 Ends outer_edges(std::string_view function, const Tensor& x, const Range& range) {
@@ -39,6 +76,8 @@ Ends outer_edges(std::string_view function, const Tensor& x, const Range& range)
         first = Operand(0), last = Operand(1);
     } else {
         first = min(x), last = max(x);
+        if (!keep_ends(x, first, last) && !depends_on_placeholder(x))
+            execute::values_now({first, last});  // by one plan
     }
     user_check(!is_violated(both(apply("isfinite", {first}), apply("isfinite", {last}))), function,
                range ? ": supplied range is not finite."
@@ -63,9 +102,33 @@ Tensor within(const Tensor& x, const Ends& ends) {
     return both(apply("greater_equal", {x, ends.first}), apply("less_equal", {x, ends.second}));
 }
 
+bool has_plain_values(const Tensor& x) {
+    return !ir::is_complex(x.dtype()) && !ir::is_short_float(x.dtype());
+}
+
+// Whether each edge is less than the next one, as far as can be known now.
+bool do_rise(std::string_view function, const Tensor& edges) {
+    const int64_t count = edges.size() - 1;
+    if (depends_on_placeholder(edges) || !has_plain_values(edges)) {
+        const Tensor low = ops::part(edges, 0, 0, count), high = ops::part(edges, 0, 1, count);
+        return !is_violated(all(apply("less", {low, high})));
+    }
+    const auto stays = []<class T>(T low, T high) { return !(low < high); };
+    return with_elements(concrete(function, "bins", edges),
+                         [&]<class T>(const T* first, const T* last) {
+                             return std::adjacent_find(first, last, stays) == last;
+                         });
+}
+
 void check_edges(std::string_view function, const Tensor& edges, std::string_view message) {
     const int64_t n = edges.size();
     if (n < 2) return;
+    if (const ir::ConstantArray known = few_known(edges); known && has_plain_values(edges)) {
+        const bool falls = with_elements(known.value(), []<class T>(const T* first, const T* last) {
+            return std::adjacent_find(first, last, std::greater<T>()) != last;
+        });
+        return user_check(!falls, function, message);
+    }
     const Tensor falls =
         any(apply("greater", {ops::part(edges, 0, 0, n - 1), ops::part(edges, 0, 1, n - 1)}));
     user_check(!is_violated(apply("logical_not", {falls})), function, message);
@@ -105,9 +168,8 @@ Edges edges_of(std::string_view function, const Tensor& x, const Bins& bins, con
     DType dtype = result_type({ends.first, ends.second, x});
     if (!ir::is_inexact(dtype)) dtype = DType::float64;
     const Tensor edges = spaced(ends.first, ends.second, count + 1, true, dtype);
-    const Tensor low = ops::part(edges, 0, 0, count), high = ops::part(edges, 0, 1, count);
-    user_check(!is_violated(all(apply("less", {low, high}))), function,
-               ": Too many bins for data range. Cannot create ", count, " finite-sized bins.");
+    user_check(do_rise(function, edges), function, ": Too many bins for data range. Cannot create ",
+               count, " finite-sized bins.");
     return {edges, ends};
 }
 
@@ -144,6 +206,65 @@ Tensor widths(const Tensor& edges) {
     if (n == 0) return zeros({0}, DType::float64);
     const Tensor difference = ops::part(edges, 0, 1, n) - ops::part(edges, 0, 0, n);
     return ops::astype(difference, DType::float64);
+}
+
+// `counts`, of values that are known, as are the edges and, of equal bins, their ends: the values
+// are counted here as equal_bins and found_bins do it. Nothing of it is to be reported.
+Tensor with_known_counts(const Tensor& counts, const Tensor& x, const Edges& bins) {
+    const Tensor& edges = bins.edges;
+    const ir::ConstantArray known = few_known(x), known_edges = few_known(edges);
+    if (!known || !known_edges || !has_plain_values(x) || counts.dtype() != DType::int64)
+        return counts;
+    const Array values = known.value(), edge_values = known_edges.value();
+    const Array made = Array::zeros(DType::int64, counts.shape());
+    auto* const count_of = static_cast<int64_t*>(made.mutable_data());
+    const int64_t count = counts.size();
+    if (!bins.equal) {
+        if (edges.dtype() != x.dtype()) return counts;
+        const bool is_counted = with_elements(values, [&]<class T>(const T* first, const T* last) {
+            const T* const edge = edge_values.data_as<T>();
+            const T* const end = edge + count + 1;
+            if (std::any_of(edge, end, [](T value) { return value != value; })) return false;
+            for (const T* value = first; value != last; ++value) {
+                if (!(*value >= edge[0]) || *value > end[-1]) continue;  // NaN, too
+                const int64_t found = std::upper_bound(edge, end, *value) - edge - 1;
+                ++count_of[std::min(found, count - 1)];
+            }
+            return true;
+        });
+        return is_counted ? with_known_value(counts, made) : counts;
+    }
+    const ir::ConstantArray low = few_known(bins.equal->first),
+                            high = few_known(bins.equal->second);
+    if (!low || !high || low.dtype() != x.dtype() || high.dtype() != x.dtype()) return counts;
+    const Array lowest = low.value(), highest = high.value();
+    const DefaultFloatingPoint floating_point;
+    const bool is_counted = with_elements(values, [&]<class T>(const T* first, const T* last) {
+        using Place = std::conditional_t<std::is_same_v<T, float>, float, double>;
+        if (edges.dtype() != dtype_of<Place>()) return false;
+        const T least = *lowest.data_as<T>(), greatest = *highest.data_as<T>();
+        const Place* const edge = edge_values.data_as<Place>();
+        Place width;
+        if constexpr (std::is_floating_point_v<T>)
+            width = greatest - least;
+        else
+            width =
+                static_cast<Place>(static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least));
+        if (!std::isnormal(width)) return false;
+        for (const T* value = first; value != last; ++value) {
+            if (!(*value >= least && *value <= greatest)) continue;
+            const auto x_value = static_cast<Place>(*value);
+            const Place away = x_value - static_cast<Place>(least);
+            const Place part = away / width;
+            const auto guess = static_cast<int64_t>(part * static_cast<Place>(count));
+            int64_t at = std::min(guess, count - 1);
+            at = std::max(at - (x_value < edge[at] ? 1 : 0), int64_t{0});
+            at += x_value >= edge[at + 1] && at != count - 1 ? 1 : 0;
+            ++count_of[at];
+        }
+        return true;
+    });
+    return is_counted ? with_known_value(counts, made) : counts;
 }
 
 // bool counts as uint8.
@@ -194,8 +315,8 @@ Histogram histogram(const Tensor& x, const Bins& bins, const Range& range, bool 
     check_like("histogram", x, weights);
     return errors_as("histogram", [&]() -> Histogram {
         const Tensor values = countable(x);
-        const auto [edges, ends] =
-            edges_of("histogram", values, bins, range, static_cast<bool>(weights));
+        const Edges found = edges_of("histogram", values, bins, range, static_cast<bool>(weights));
+        const auto& [edges, ends] = found;
         const DType dtype = weights ? weights.dtype() : DType::int64;
         const int64_t count = std::max<int64_t>(edges.size() - 1, 0);
         Tensor counts = zeros({count}, dtype);
@@ -209,6 +330,7 @@ Histogram histogram(const Tensor& x, const Bins& bins, const Range& range, bool 
             if (ir::is_complex(dtype)) wide = DType::complex128;
             counts = ops::astype(
                 sums_of_bins(at, weights ? ops::astype(weights, wide) : Tensor(), count), dtype);
+            if (!weights) with_known_counts(counts, values, found);
         }
         if (density) counts = counts / widths(edges) / sum(counts);
         return {counts, {edges}};

@@ -7,6 +7,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/index_plan.h"
+#include "composit/numpy/known_values.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 
@@ -63,6 +64,14 @@ Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
     return broadcast_to(reshape(result, shape), plan.result);
 }
 
+// The places along the first axis, where an index of these chooses rows of x (of a mask's elements,
+// whose axes are one) and nothing else; else empty.
+Array rows_chosen(const IndexPlan& plan) {
+    const bool is_one = plan.axes == Axes{0} && plan.slices_nothing();
+    if (!is_one || !ir::is_constant(plan.indices[0].node())) return {};
+    return ir::constant_value(plan.indices[0].node());
+}
+
 // The stored value in the layout of gather's result.
 Tensor as_update(const IndexPlan& plan, const Tensor& value) {
     const Axes order = plan.order();
@@ -99,7 +108,10 @@ Tensor get_item(const Tensor& x, const Index& index) {
     const Tensor part = basic_part(x, plan);
     if (plan.is_basic()) return reshape(part, plan.result);
     const Tensor gathered = ops::gather(part, plan.indices, plan.axes);
-    return reshape(transpose(gathered, plan.order()), plan.result);
+    const Tensor result = reshape(transpose(gathered, plan.order()), plan.result);
+    if (const Array rows = rows_chosen(plan))
+        return with_known_rows(result, x, plan.sliced[0], rows);
+    return result;
 }
 
 Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value) {
@@ -111,9 +123,13 @@ Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
     const Tensor update = stored("set_item", x, plan, value);
     if (is_of_one_element(x, plan)) return ops::with_element(strong(x), plan.starts, update);
     if (plan.is_basic()) return update.size() == 0 ? strong(x) : with_part(x, plan, update);
-    return changed(x, plan, [&](const Tensor& part) {
+    const Tensor result = changed(x, plan, [&](const Tensor& part) {
         return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), false);
     });
+    const Array rows = rows_chosen(plan);
+    const bool is_spread = value.tensor().size() > 1 && value.tensor().size() != update.size();
+    if (!rows || is_spread || x.size() == 0) return result;
+    return with_known_writes(result, x, plan.sliced[0], rows, known_as(value, x.dtype()));
 }
 
 Tensor add_at(const Tensor& x, const Index& index, const Operand& value) {
@@ -176,7 +192,8 @@ std::vector<Tensor> nonzero(const Tensor& x) {
     user_check(x.rank() > 0,
                "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
                "atleast_1d(x) first.");
-    const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
+    Array mask = known_cast(x, DType::boolean);
+    if (!mask) mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
     std::vector<Tensor> result = chosen_positions(mask.data_as<bool>(), x.shape());
     for (Tensor& positions : result) positions = execute::made_beside(positions, x);
     return result;

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/ir/scalar/values.h"
 #include "composit/numpy/assembling.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/checked.h"
@@ -10,6 +11,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/index_arrays.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/known_values.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
@@ -18,6 +20,8 @@
 #include "composit/ops/part.h"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 
 namespace composit::numpy {
 namespace {
@@ -27,8 +31,15 @@ Tensor known(std::string_view function, std::string_view name, const Tensor& x) 
     return asarray(concrete(function, name, strong(x)));
 }
 
-// The elements of a 1-d x where a mask is true, which is evaluated now.
-Tensor chosen(const Tensor& x, const Tensor& mask) { return take(x, flatnonzero(mask), 0); }
+Array array_of(const std::vector<int64_t>& places) {
+    return Array::of<int64_t>(DType::int64, {static_cast<int64_t>(places.size())}, places);
+}
+
+// The elements of a 1-d x at some places.
+Tensor chosen(const Tensor& x, const std::vector<int64_t>& places) {
+    const Array at = array_of(places);
+    return with_known_rows(ops::gather(x, {asarray(at)}, {0}), x, x.size(), at);
+}
 
 // Whether each element but the first differs from the one before it; x is 1-d, or rows.
 Tensor differs(const Tensor& x, bool equal_nan) {
@@ -62,33 +73,33 @@ std::vector<int64_t> starts_of(const Array& sorted, bool equal_nan) {
     return starts;
 }
 
-std::vector<int64_t> starts_of(const Array& sorted, bool equal_nan) {
-    switch (sorted.dtype()) {
-        case DType::boolean: return starts_of<bool>(sorted, equal_nan);
-        case DType::int8: return starts_of<int8_t>(sorted, equal_nan);
-        case DType::int16: return starts_of<int16_t>(sorted, equal_nan);
-        case DType::int32: return starts_of<int32_t>(sorted, equal_nan);
-        case DType::int64: return starts_of<int64_t>(sorted, equal_nan);
-        case DType::uint8: return starts_of<uint8_t>(sorted, equal_nan);
-        case DType::uint16: return starts_of<uint16_t>(sorted, equal_nan);
-        case DType::uint32: return starts_of<uint32_t>(sorted, equal_nan);
-        case DType::uint64: return starts_of<uint64_t>(sorted, equal_nan);
-        case DType::float32: return starts_of<float>(sorted, equal_nan);
-        case DType::float64: return starts_of<double>(sorted, equal_nan);
-        default: break;
-    }
-    internal_check(false, "unique: ", sorted.dtype());
-    return {};
+// What is compared here, and not by a plan.
+bool has_plain_values(DType dtype) { return !ir::is_complex(dtype) && !ir::is_short_float(dtype); }
+
+// function(T()) for the type of plain values.
+template <class Function>
+auto with_plain_type(DType dtype, const Function& function) -> decltype(function(0.0f)) {
+    return ir::scalar::with_type(dtype, "sets", [&](auto value) -> decltype(function(0.0f)) {
+        using T = decltype(value);
+        if constexpr (ir::scalar::is_short<T>)
+            return {};
+        else
+            return function(value);
+    });
 }
 
-// Of real values, of which everything is known: counted here, without a graph but for their order.
+// Of plain values, of which everything is known: counted here, without a graph but for their order.
 // Where the values alone are wanted, they are not looked for among the operand's.
-Unique counted(const Tensor& given, const Tensor& known_values, const Wanted& wanted,
-               bool equal_nan) {
-    const Tensor x = ravel(known_values);
-    const Array sorted = concrete("unique", "x", ops::sort(x, 0));
-    const int64_t n = sorted.size();
-    const std::vector<int64_t> starts = starts_of(sorted, equal_nan);
+Unique counted(const Tensor& given, const Wanted& wanted, bool equal_nan) {
+    const Array values = concrete("unique", "x", given);  // once: the node keeps them
+    const Tensor x = ravel(given);
+    const int64_t n = x.size();
+    const bool needs_order = wanted.indices || wanted.inverse;
+    const Tensor in_order = needs_order ? ops::argsort(x, 0) : ops::sort(x, 0);
+    const Array found = concrete("unique", "x", in_order);
+    const Array sorted = needs_order ? elements_at(values, found) : found;
+    const std::vector<int64_t> starts = with_plain_type(
+        sorted.dtype(), [&]<class T>(T) { return starts_of<T>(sorted, equal_nan); });
     const auto count = static_cast<int64_t>(starts.size());
     Unique result;
     Array counts(DType::int64, {count});
@@ -97,12 +108,10 @@ Unique counted(const Tensor& given, const Tensor& known_values, const Wanted& wa
         const auto at = static_cast<size_t>(k);
         length[k] = (k + 1 < count ? starts[at + 1] : n) - starts[at];
     }
-    if (wanted.indices || wanted.inverse) {
-        const Array order = concrete("unique", "x", ops::argsort(x, 0));
-        const auto* places = order.data_as<int64_t>();
-        Array indices(DType::int64, {count});
-        auto* index = static_cast<int64_t*>(indices.mutable_data());
-        for (int64_t k = 0; k < count; ++k) index[k] = places[starts[static_cast<size_t>(k)]];
+    if (needs_order) {
+        const auto* const places = found.data_as<int64_t>();
+        std::vector<int64_t> first;
+        for (const int64_t start : starts) first.push_back(places[start]);
         if (wanted.inverse) {
             Array inverse(DType::int64, {n});
             auto* number = static_cast<int64_t*>(inverse.mutable_data());
@@ -110,13 +119,15 @@ Unique counted(const Tensor& given, const Tensor& known_values, const Wanted& wa
                 for (const int64_t end = i + length[k]; i < end; ++i) number[places[i]] = k;
             result.inverse = asarray(std::move(inverse));
         }
-        result.indices = asarray(std::move(indices));
-        result.values = take(ravel(given), result.indices, 0);
+        result.indices = array(first);
+        result.values = ops::gather(x, {result.indices}, {0});
     } else {
         const bool has_gradient = ir::is_inexact(given.dtype());
-        result.values = ops::gather(has_gradient ? ops::sort(ravel(given), 0) : asarray(sorted),
-                                    {array(starts)}, {0});
+        result.values =
+            ops::gather(has_gradient ? in_order : asarray(sorted), {array(starts)}, {0});
     }
+    if (n <= most_known_elements)
+        with_known_value(result.values, elements_at(sorted, array_of(starts)));
     result.counts = asarray(std::move(counts));
     return result;
 }
@@ -146,6 +157,77 @@ Pair flattened(const Tensor& a, const Tensor& b, bool is_unique) {
         return is_unique ? ravel(strong(x)) : unique(x, {}, true, {false, false}).values;
     };
     return {prepared(a), prepared(b)};
+}
+
+// Which places put the values in order, n of which begin anew at `split`: two runs that ascend are
+// merged.
+template <class T>
+std::vector<int64_t> places_in_order(const Array& values, int64_t split) {
+    const T* const value = values.data_as<T>();
+    const auto is_before = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN is last
+    const bool ascend = std::is_sorted(value, value + split, is_before) &&
+                        std::is_sorted(value + split, value + values.size(), is_before);
+    std::vector<int64_t> places(static_cast<size_t>(values.size()));
+    if (ascend) {
+        for (int64_t i = 0, j = split, n = values.size(), k = 0; k < n; ++k) {
+            const bool is_second = i == split || (j < n && is_before(value[j], value[i]));
+            places[static_cast<size_t>(k)] = is_second ? j++ : i++;
+        }
+        return places;
+    }
+    const Array order = concrete("sets", "x", ops::argsort(asarray(values), 0));
+    std::copy_n(order.data_as<int64_t>(), order.size(), places.begin());
+    return places;
+}
+
+// Values in order, equal ones as they come.
+struct InOrder {
+    std::vector<int64_t> places;  // where the first stands, the second, …
+    std::vector<bool> repeats;    // whether one is equal to the next, which NaN never is
+};
+
+InOrder in_order(const Array& values, int64_t split) {
+    return with_plain_type(values.dtype(), [&]<class T>(T) {
+        InOrder found{places_in_order<T>(values, split), {}};
+        found.repeats.assign(found.places.size(), false);
+        const T* const value = values.data_as<T>();
+        for (size_t i = 1; i < found.places.size(); ++i)
+            found.repeats[i - 1] = value[found.places[i - 1]] == value[found.places[i]];
+        return found;
+    });
+}
+
+// a's elements, then b's, of one dtype.
+Array together(std::string_view function, const Tensor& a, const Tensor& b) {
+    const Array first = concrete(function, "ar1", a), second = concrete(function, "ar2", b);
+    Array values(a.dtype(), {a.size() + b.size()});
+    auto* const to = static_cast<char*>(values.mutable_data());
+    if (first.size() > 0) std::memcpy(to, first.data(), static_cast<size_t>(first.bytes()));
+    if (second.size() > 0)
+        std::memcpy(to + first.bytes(), second.data(), static_cast<size_t>(second.bytes()));
+    return values;
+}
+
+// The elements of two 1-d tensors, all of which are a's, then b's.
+InOrder joined(std::string_view function, const Tensor& all, const Tensor& a, const Tensor& b) {
+    const DType dtype = all.dtype();
+    if (has_plain_values(dtype)) {
+        if (a.dtype() != dtype || b.dtype() != dtype)
+            return in_order(concrete(function, "ar1 and ar2", all), a.size());
+        const Array values = together(function, a, b);
+        if (values.size() <= most_known_elements) with_known_value(all, values);
+        return in_order(values, a.size());
+    }
+    const Tensor values = known(function, "ar1 and ar2", all);
+    const Array order = concrete(function, "ar1 and ar2", argsort(values));
+    const Tensor in_turn = take(values, asarray(order), 0);
+    const Array differ = concrete(function, "ar1 and ar2", differs(in_turn, false));
+    InOrder found;
+    found.places.assign(order.data_as<int64_t>(), order.data_as<int64_t>() + order.size());
+    found.repeats.assign(found.places.size(), false);
+    for (int64_t i = 0; i < differ.size(); ++i)
+        found.repeats[static_cast<size_t>(i)] = !differ.data_as<bool>()[i];
+    return found;
 }
 
 void check_table(const Tensor& x, const Tensor& tested) {
@@ -214,21 +296,18 @@ Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan, cons
     const bool is_flat = !axis || given.rank() == 1;
     const int64_t at = axis ? normalize_axis("unique", *axis, given.rank()) : 0;
     return errors_as("unique", [&] {
-        const Tensor values = known("unique", "x", given);
         if (is_flat) {
-            const bool is_ordered =
-                !ir::is_complex(given.dtype()) && !ir::is_short_float(given.dtype());
             Unique result;
-            if (is_ordered) {
-                result = counted(given, values, wanted, equal_nan);
+            if (has_plain_values(given.dtype())) {
+                result = counted(given, wanted, equal_nan);
             } else {
-                result = parted(ravel(values), equal_nan);
+                result = parted(ravel(known("unique", "x", given)), equal_nan);
                 result.values = take(ravel(given), result.indices, 0);
             }
             if (!axis && result.inverse) result.inverse = reshape(result.inverse, given.shape());
             return result;
         }
-        const Tensor moved = moveaxis(values, at, 0);
+        const Tensor moved = moveaxis(known("unique", "x", given), at, 0);
         const int64_t n = moved.shape()[0];
         int64_t width = 1;
         for (size_t d = 1; d < moved.shape().size(); ++d) width *= moved.shape()[d];
@@ -253,34 +332,32 @@ Intersection intersect1d(const Tensor& a, const Tensor& b, bool is_unique, bool 
             x = of_a.values, y = of_b.values;
             first_a = of_a.indices, first_b = of_b.indices;
         }
-        const Tensor all_of_them = concatenate({x, y});
-        const Tensor values = known("intersect1d", "ar1 and ar2", all_of_them);
-        const Tensor order = known("intersect1d", "ar1 and ar2", argsort(values));
-        const Tensor sorted = take(values, order, 0);
-        const int64_t n = std::max<int64_t>(sorted.size() - 1, 0), skipped = sorted.size() - n;
-        const Tensor places = flatnonzero(
-            apply("equal", {ops::part(sorted, 0, skipped, n), ops::part(sorted, 0, 0, n)}));
-        const Tensor in_a = take(ops::part(order, 0, 0, n), places, 0);
-        const Tensor in_b = take(ops::part(order, 0, skipped, n), places, 0) - x.size();
-        const Tensor found = take(all_of_them, in_a, 0);
+        const Tensor all = concatenate({x, y});
+        const InOrder both = joined("intersect1d", all, x, y);
+        std::vector<int64_t> in_a, in_b;
+        for (size_t i = 0; i < both.places.size(); ++i) {
+            if (!both.repeats[i]) continue;
+            in_a.push_back(both.places[i]);
+            in_b.push_back(both.places[i + 1] - x.size());
+        }
+        const Tensor found = chosen(all, in_a);
         if (!needs_indices) return {found, {}, {}};
-        return {found, first_a ? take(first_a, in_a, 0) : in_a,
-                first_b ? take(first_b, in_b, 0) : in_b};
+        return {found, first_a ? chosen(first_a, in_a) : array(in_a),
+                first_b ? chosen(first_b, in_b) : array(in_b)};
     });
 }
 
 Tensor setxor1d(const Tensor& a, const Tensor& b, bool is_unique) {
     return errors_as("setxor1d", [&] {
         const Pair of = flattened(a, b, is_unique);
-        const Tensor all_of_them = concatenate({of.a, of.b});
-        if (all_of_them.size() == 0) return all_of_them;
-        const Tensor values = known("setxor1d", "ar1 and ar2", all_of_them);
-        const Tensor order = known("setxor1d", "ar1 and ar2", argsort(values));
-        const Tensor changes = differs(take(values, order, 0), false);
-        const Tensor edge = ones({1}, DType::boolean);
-        const Tensor is_single = apply("logical_and", {ops::concatenate({edge, changes}, 0),
-                                                       ops::concatenate({changes, edge}, 0)});
-        return take(all_of_them, chosen(order, is_single), 0);
+        const Tensor all = concatenate({of.a, of.b});
+        if (all.size() == 0) return all;
+        const InOrder both = joined("setxor1d", all, of.a, of.b);
+        std::vector<int64_t> single;
+        for (size_t i = 0; i < both.places.size(); ++i)
+            if (!both.repeats[i] && (i == 0 || !both.repeats[i - 1]))
+                single.push_back(both.places[i]);
+        return chosen(all, single);
     });
 }
 
@@ -301,8 +378,20 @@ Tensor isin(const Tensor& x, const Tensor& tested, bool invert, bool by_table) {
 Tensor setdiff1d(const Tensor& a, const Tensor& b, bool is_unique) {
     return errors_as("setdiff1d", [&] {
         const Pair of = flattened(a, b, is_unique);
+        std::vector<int64_t> left;
+        if (!is_unique && of.a.dtype() == of.b.dtype() && has_plain_values(of.a.dtype())) {
+            const InOrder both = in_order(together("setdiff1d", of.a, of.b), of.a.size());
+            for (size_t i = 0; i < both.places.size(); ++i)
+                if (!both.repeats[i] && both.places[i] < of.a.size())
+                    left.push_back(both.places[i]);
+            return chosen(of.a, left);
+        }
         const Tensor values = known("setdiff1d", "ar1", of.a);
-        return chosen(of.a, isin(values, known("setdiff1d", "ar2", of.b), true, false));
+        const Array is_left = concrete("setdiff1d", "ar2",
+                                       isin(values, known("setdiff1d", "ar2", of.b), true, false));
+        for (int64_t i = 0; i < is_left.size(); ++i)
+            if (is_left.data_as<bool>()[i]) left.push_back(i);
+        return chosen(of.a, left);
     });
 }
 

@@ -4,6 +4,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/known_values.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 
@@ -54,7 +55,9 @@ Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis,
         from.push_back(d);
         to.push_back(along + d);
     }
-    return moveaxis(taken, from, to);
+    const Tensor result = moveaxis(taken, from, to);
+    if (along != 0 || !ir::is_constant(positions.node())) return result;
+    return with_known_rows(result, x, length, ir::constant_value(positions.node()));
 }
 
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis) {

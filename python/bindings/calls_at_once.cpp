@@ -3,11 +3,10 @@
 // function of Python's.
 #include "calls_at_once.h"
 
-#include "arguments.h"
 #include "bindings.h"
+#include "call_words.h"
 #include "calling.h"
 #include "cell.h"
-#include "composit/base/hash.h"
 #include "composit/eager/function_at_once.h"
 #include "composit/eager/history.h"
 #include "composit/eager/small.h"
@@ -17,17 +16,14 @@
 #include "evaluated.h"
 #include "function_object.h"
 #include "location.h"
-#include "numbers.h"
+#include "row_function.h"
 #include "set_item.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +32,7 @@ namespace composit::python {
 namespace {
 
 using eager::FunctionAtOnce;
+using Arguments = CallWords;
 
 // Calls of equal arguments before one is compiled for them, which takes as long as a hundred calls.
 constexpr uint32_t usual_calls_before = 16;
@@ -43,200 +40,6 @@ uint32_t calls_before = usual_calls_before;
 constexpr size_t most_functions = 64;  // of one function
 // What holds a part that is written is copied: of more elements, writing into its memory is faster.
 constexpr int64_t most_elements_written = 512;
-// Of an operand in another order, which is copied.
-constexpr int64_t most_elements_ordered = 512;
-// Of operands whose call is compiled when it is met first.
-constexpr int64_t most_small_elements = 64;
-
-// A call's arguments as words, which are equal for calls that one function answers; and its
-// operands, the known arrays and scalars among them.
-class Arguments {
-  public:
-    struct Operand {
-        ir::TensorType type;
-        const void* memory;
-        uint64_t bits;  // of a scalar, where `memory` is null
-        Ref<Deferred> now;
-        ir::Array copy = {};  // which `memory` is of, of an array that lies in another order
-    };
-
-    // `any_order`: of functions whose results lie in row-major order however their operands do.
-    explicit Arguments(bool any_order) : any_order_(any_order) {}
-
-    // Whether all of them can be written so, and there is an operand.
-    bool read(PyObject* const* values, size_t count, PyObject* names) {
-        for (size_t i = 0; i < count; ++i)
-            if (!add(values[i])) return false;
-        const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
-        for (Py_ssize_t i = 0; i < named; ++i) {
-            PyObject* const name = PyTuple_GET_ITEM(names, i);
-            PyObject* const value = values[count + static_cast<size_t>(i)];
-            const bool is_written =
-                value != Py_None && PyUnicode_CompareWithASCIIString(name, "out") == 0;
-            if (is_written || !word(Tag::name) || !add(name) || !add(value)) return false;
-        }
-        return !operands_.empty();
-    }
-
-    std::span<const uint64_t> words() const { return std::span(words_).first(count_); }
-    uint64_t hash() const {
-        uint64_t h = count_;
-        for (const uint64_t each : words()) h = hash_combine(h, each);
-        return h;
-    }
-    std::vector<Operand>& operands() { return operands_; }
-    // A few elements and no numbers beside them: there are few such calls in a program, and what is
-    // computed of a result that is not known is not known, either.
-    bool are_small() const { return !has_numbers_ && elements_ <= most_small_elements; }
-
-  private:
-    enum class Tag : uint64_t {
-        none,
-        boolean,
-        integer,
-        floating,
-        text,
-        array,
-        scalar,
-        list,
-        tuple,
-        slice,
-        ellipsis,
-        type,
-        name
-    };
-    static constexpr size_t most_words = 96, most_operands = 8;
-
-    bool word(uint64_t value) {
-        if (count_ == most_words) return false;
-        words_[count_++] = value;
-        return true;
-    }
-    bool word(Tag tag) { return word(static_cast<uint64_t>(tag)); }
-
-    bool add(PyObject* value) {
-        if (value == Py_None) return word(Tag::none);
-        if (Py_TYPE(value) == reinterpret_cast<PyTypeObject*>(tensor_type().ptr()))
-            return add_array(value);
-        has_numbers_ |= PyLong_CheckExact(value) || PyFloat_CheckExact(value);
-        if (PyBool_Check(value)) return word(Tag::boolean) && word(value == Py_True);
-        if (PyLong_CheckExact(value)) return add_integer(value);
-        if (PyFloat_CheckExact(value))
-            return word(Tag::floating) && word(std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(value)));
-        if (PyUnicode_CheckExact(value)) return add_text(value);
-        if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) return add_items(value);
-        if (PySlice_Check(value)) return add_slice(reinterpret_cast<PySliceObject*>(value));
-        if (value == Py_Ellipsis) return word(Tag::ellipsis);
-        // Types live as long as the process, where they are those of dtypes.
-        if (PyType_Check(value)) return is_of_numpy(value) && add_pointer(value);
-        return add_scalar(value);
-    }
-
-    bool add_integer(PyObject* value) {
-        int overflow = 0;
-        const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
-        return overflow == 0 && word(Tag::integer) && word(static_cast<uint64_t>(integer));
-    }
-
-    bool add_text(PyObject* value) {
-        Py_ssize_t length = 0;
-        const char* const text = PyUnicode_AsUTF8AndSize(value, &length);
-        if (!text) {
-            PyErr_Clear();
-            return false;
-        }
-        const std::string_view whole(text, static_cast<size_t>(length));
-        if (!word(Tag::text) || !word(whole.size())) return false;
-        for (size_t at = 0; at < whole.size(); at += sizeof(uint64_t)) {
-            uint64_t part = 0;
-            const std::string_view here = whole.substr(at, sizeof part);
-            std::copy(here.begin(), here.end(), reinterpret_cast<char*>(&part));
-            if (!word(part)) return false;
-        }
-        return true;
-    }
-
-    bool add_items(PyObject* value) {
-        const Py_ssize_t count = PySequence_Fast_GET_SIZE(value);
-        PyObject* const* const items = PySequence_Fast_ITEMS(value);
-        if (!word(PyList_CheckExact(value) ? Tag::list : Tag::tuple) ||
-            !word(static_cast<uint64_t>(count)))
-            return false;
-        return std::all_of(items, items + count, [&](PyObject* item) { return add(item); });
-    }
-
-    // Bounds that are written by value: a tensor's place would be that of the traced call.
-    bool add_slice(const PySliceObject* slice) {
-        const auto add_bound = [&](PyObject* bound) {
-            return (bound == Py_None || PyLong_CheckExact(bound)) && add(bound);
-        };
-        return word(Tag::slice) && add_bound(slice->start) && add_bound(slice->stop) &&
-               add_bound(slice->step);
-    }
-
-    static bool is_of_numpy(PyObject* type) {
-        const std::string_view name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
-        return name.starts_with("numpy.") || type == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
-               type == reinterpret_cast<PyObject*>(&PyLong_Type) ||
-               type == reinterpret_cast<PyObject*>(&PyBool_Type);
-    }
-    bool add_pointer(PyObject* value) {
-        return word(Tag::type) && word(reinterpret_cast<uintptr_t>(value));
-    }
-
-    bool add_type(Tag tag, const ir::TensorType& type) {
-        if (operands_.size() == most_operands || !word(tag) ||
-            !word(static_cast<uint64_t>(type.dtype) << 32 | type.shape.size()))
-            return false;
-        return std::all_of(type.shape.begin(), type.shape.end(),
-                           [&](int64_t length) { return word(static_cast<uint64_t>(length)); });
-    }
-
-    // In host memory, row-major, and of a few elements.
-    bool add_array(PyObject* value) {
-        if (!nb::inst_ready(value)) return false;
-        const Ref<Cell>& cell = nb::inst_ptr<LazyTensor>(value)->cell();
-        const ir::TensorType& type = cell->type();
-        const int64_t count = ir::element_count(type.shape);
-        if (type.shape.empty() || type.weak || count == 0 || count > eager::most_elements_at_once)
-            return false;
-        const std::optional<Cell::Seen> seen = cell->seen();
-        if (!seen || !seen->memory || !cell->lies_on_host()) return false;
-        const bool is_in_order =
-            eager::is_row_major(type.shape, seen->where->strides) && cell->is_row_major();
-        if (!is_in_order && (!any_order_ || count > most_elements_ordered)) return false;
-        elements_ += count;
-        if (!add_type(Tag::array, type)) return false;
-        if (!is_in_order) {
-            ir::Array copy = eager::elements_at(seen->memory, *seen->where, type.dtype, type.shape);
-            const void* const memory = copy.data();
-            operands_.push_back({type, memory, 0, *seen->now, std::move(copy)});
-            return true;
-        }
-        const char* const memory =
-            seen->memory + seen->where->offset * static_cast<int64_t>(ir::size_of(type.dtype));
-        operands_.push_back({type, memory, 0, *seen->now});
-        return true;
-    }
-
-    bool add_scalar(PyObject* value) {
-        const LazyTensor* const scalar = known_scalar(value);
-        if (!scalar) return false;
-        Ref<Deferred> number = scalar->number();
-        if (number->is_weak() || number->device() > ir::on_cpu ||
-            !add_type(Tag::scalar, number->type()))
-            return false;
-        operands_.push_back({number->type(), nullptr, number->bits(), std::move(number)});
-        return true;
-    }
-
-    const bool any_order_;
-    bool has_numbers_ = false;
-    int64_t elements_ = 0;  // of all operands
-    std::array<uint64_t, most_words> words_;
-    size_t count_ = 0;
-    std::vector<Operand> operands_;
-};
 
 struct Entry {
     std::vector<uint64_t> words;
@@ -412,6 +215,62 @@ PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject*) {
     return self;
 }
 
+bool shares_memory(PyObject* value, const LazyTensor& target) {
+    return is_tensor(value) && !is_scalar(value) &&
+           content_of<LazyTensor>(value).cell()->memory() == target.cell()->memory();
+}
+
+// Whether a value is stored in a target of that dtype as it is, or as a number of its kind.
+bool is_of_kind(PyObject* value, ir::DType dtype) {
+    if (is_tensor(value)) {
+        const ir::TensorType& type = content_of<LazyTensor>(value).type();
+        return type.dtype == dtype && !type.weak;
+    }
+    return PyLong_CheckExact(value) || (PyFloat_CheckExact(value) && ir::is_floating(dtype));
+}
+
+// add.at(target, indices, value), where the sums are known at once: the target holds them then.
+bool is_added_at_once(const FunctionObject* self, PyObject* const* values) {
+    PyObject* const target_object = values[1];
+    if (Py_TYPE(target_object) != reinterpret_cast<PyTypeObject*>(tensor_type().ptr()))
+        return false;
+    const auto& target = content_of<LazyTensor>(target_object);
+    if (target.is_read_only || !target.cell()->is_plain() ||
+        !is_of_kind(values[3], target.type().dtype) || shares_memory(values[2], target) ||
+        shares_memory(values[3], target))
+        return false;
+    const auto traced = [self](const nb::list& arguments, const nb::dict&) -> nb::object {
+        return nb::handle(self->function)(*nb::tuple(arguments));
+    };
+    std::optional<Answer> found =
+        answer(*static_cast<KnownCalls*>(self->state), traced, values, 4, nullptr);
+    if (!found) return false;
+    target.cell()->replace_known(std::move(found->now), found->values);
+    return true;
+}
+
+PyObject* call_at(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
+    const FunctionObject* const self = as_function(of);
+    if (PyVectorcall_NARGS(flagged) == 4 && !names && is_table_row(values[0], "add")) try {
+            const Entered entered;
+            if (is_added_at_once(self, values)) return Py_NewRef(Py_None);
+        } catch (...) {
+            set_python_error();
+            return nullptr;
+        }
+    return PyObject_Vectorcall(self->otherwise, values, flagged, names);
+}
+
+// SumsAtOnce(sums, function): calls of `function`, the method `at` of ufuncs. sums(ufunc, target,
+// indices, value) gives what the target of add.at holds then.
+PyObject* new_sums(PyTypeObject* type, PyObject* args, PyObject*) {
+    PyObject *sums = nullptr, *function = nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &sums, &function)) return nullptr;
+    PyObject* const self = new_function_object(type, call_at, sums, function);
+    if (self) as_function(self)->state = new KnownCalls;
+    return self;
+}
+
 // evaluate(x) of one tensor: the rest is the function of Python's, and so are its named arguments.
 PyObject* evaluate(PyObject* of, PyObject* const* values, size_t flagged, PyObject* names) {
     const FunctionObject* const self = as_function(of);
@@ -468,9 +327,7 @@ bool assigned_at_once(nb::handle self, nb::handle key, nb::handle value) {
         !(is_tensor(value) && ir::is_integer(content_of<LazyTensor>(value).type().dtype)))
         return false;
     // x[key] += y wrote into a view of x, which is what x[key] is given then.
-    if (is_tensor(value) && !is_scalar(value) &&
-        content_of<LazyTensor>(value).cell()->memory() == target.cell()->memory())
-        return false;
+    if (shares_memory(value.ptr(), target)) return false;
     const auto traced = [](const nb::list& arguments, const nb::dict&) -> nb::object {
         const auto& before = content_of<LazyTensor>(arguments[0]);
         const auto [written, source] = written_item(before, arguments[1], arguments[2]);
@@ -492,6 +349,7 @@ void bind_calls_at_once(nb::module_& module) {
         [](uint32_t count) { return std::exchange(calls_before, count); }, nb::arg("count"),
         "How many equal calls of a function are made as nodes before the next one is computed when "
         "it is called; returns the number of before. For tests.");
+    module.attr("SumsAtOnce") = make_function_type("composit._core.SumsAtOnce", new_sums);
     module.attr("Evaluate") = make_function_type("composit._core.Evaluate", new_evaluate);
 }
 

@@ -1,5 +1,7 @@
 // The quick way into elementwise functions: calls of a ufunc with tensors and numbers alone make
 // their node here. Everything else is _ufunc.py's business.
+#include "row_function.h"
+
 #include "arguments.h"
 #include "casters.h"
 #include "composit/numpy/elementwise.h"
@@ -101,6 +103,16 @@ PyObject* call(PyObject* self, PyObject* arguments, PyObject* keywords) {
 }
 
 }  // namespace
+
+const void* table_row_of(PyObject* object) {
+    if (!nb::isinstance<RowFunction>(object)) return nullptr;
+    const auto& function = content_of<RowFunction>(object);
+    return function.of_numbers ? function.row.get() : nullptr;
+}
+
+bool is_table_row(PyObject* object, std::string_view name) {
+    return table_row_of(object) && content_of<RowFunction>(object).row->name == name;
+}
 
 void bind_row_function(nb::module_& module) {
     nb::class_<RowFunction>(module, "RowFunction", "A row of the table that can be called.")

@@ -95,6 +95,7 @@ _hidden = {
 }
 _at_once.replace(globals())
 _at_once.replace(vars(linalg), _at_once.LINALG_NAMES)
+_at_once.replace(vars(fft), _at_once.FFT_NAMES)
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in _hidden]
 

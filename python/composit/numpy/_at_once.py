@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import composit._core as _core
+from composit.numpy import _folding
 
 # What these make depends on dtypes, shapes and numbers alone, and they write to nothing. (`isin`
 # asks for values where they are known: NumPy's tables for small integers wrap.)
@@ -25,6 +26,10 @@ NAMES = (
     "round", "searchsorted", "sort", "stack", "std", "sum", "take", "take_along_axis",
     "tensordot", "tile", "trace", "trapezoid", "tril", "triu", "unwrap", "vander", "var", "vdot",
     "vstack", "where",
+)  # fmt: skip
+FFT_NAMES = (
+    "fft", "fft2", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
+    "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
 )  # fmt: skip
 LINALG_NAMES = (
     "cond", "det", "inv", "matrix_norm", "matrix_power", "norm", "pinv", "solve", "trace",
@@ -45,6 +50,23 @@ def at_once(function: Callable, module: str) -> Any:
     functools.update_wrapper(made, function)
     made.__module__ = module
     return made
+
+
+def method(function: Callable) -> Any:
+    """The same of a method of ufuncs, which is called for the ufunc first."""
+    return at_once(function, function.__module__)
+
+
+def method_at(function: Callable) -> Any:
+    """The method `at` of ufuncs, as such an object: what add.at writes is known at once."""
+    made: Any = _core.SumsAtOnce(_sums_at, function)
+    functools.update_wrapper(made, function)
+    return made
+
+
+def _sums_at(ufunc: Any, a: Any, indices: Any, value: Any) -> Any:
+    with _core.Reporting(_folding.name_of_at(ufunc, a, indices, (value,))):
+        return _core.numpy.add_at(a, indices, value)
 
 
 def replace(names: dict[str, Any], which: tuple[str, ...] = NAMES) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import composit._core as _core
 from composit import _public_names
 from composit._core import LazyTensor, type_error
-from composit.numpy import _folding
+from composit.numpy import _at_once, _folding
 from composit.numpy._folding import NoValue
 from composit.numpy._outputs import write_out
 from composit.numpy._overrides import overridable
@@ -60,6 +60,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
             out is not NoValue, where, dtype, casting, order, subok, signature, sig,
         )  # fmt: skip
 
+    @_at_once.method
     @overridable
     def reduce(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
@@ -76,6 +77,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
+    @_at_once.method
     @overridable
     def accumulate(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
@@ -91,6 +93,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
+    @_at_once.method
     @overridable
     def reduceat(
         self, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
@@ -108,6 +111,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         result = _folding.folded(self, make, array, dtype, _core.numpy.the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
+    @_at_once.method
     @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
         """The function of all pairs."""
@@ -115,6 +119,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         a, b = asarray(a), asarray(b)
         return self(reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
+    @_at_once.method_at
     @overridable
     def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
         """a[indices] = f(a[indices], …), where an index that is met twice counts twice. Indices

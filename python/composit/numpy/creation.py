@@ -274,7 +274,8 @@ def asanyarray(
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     """asarray with at least one dimension, in row-major order; a copy of what lies otherwise."""
-    tensor = _c.atleast_1d(asarray(a, dtype, like=like))
+    is_given = type(a) is LazyTensor and dtype is None and like is None and a.ndim > 0
+    tensor = a if is_given else _c.atleast_1d(asarray(a, dtype, like=like))
     return tensor if tensor.is_contiguous_in(False) else tensor.copied()
 
 

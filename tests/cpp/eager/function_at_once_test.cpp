@@ -70,7 +70,9 @@ TEST(FunctionAtOnce, is_made_for_small_results_of_operands) {
     EXPECT_FALSE(FunctionAtOnce::make({x}, constant(three)));
     EXPECT_FALSE(FunctionAtOnce::make({wide}, numpy::sum(wide)));
     EXPECT_FALSE(FunctionAtOnce::make({x}, placeholder("y") + x));
-    EXPECT_FALSE(FunctionAtOnce::make({x}, ops::astype(x, DType::complex128)));
+    const Tensor complex = ops::astype(x, DType::complex128);
+    EXPECT_TRUE(FunctionAtOnce::make({x}, complex));
+    EXPECT_FALSE(FunctionAtOnce::make({x}, numpy::sum(complex)));
 }
 
 TEST(FunctionAtOnce, is_a_node_when_somebody_asks) {

@@ -67,6 +67,8 @@ def usual(function, x, y):
 def cases():
     for name in _at_once.NAMES:
         yield pytest.param(cnp, name, CALLS.get(name, usual), id=name)
+    for name in _at_once.FFT_NAMES:
+        yield pytest.param(cnp.fft, name, usual, id=f"fft.{name}")
     for name in _at_once.LINALG_NAMES:
         yield pytest.param(cnp.linalg, name, LINALG_CALLS.get(name, usual), id=f"linalg.{name}")
 
