@@ -1,4 +1,5 @@
-// Products of floats and of bytes that are compiled with composit, for whoever loads code that calls them.
+// Products of floats and of bytes that are compiled with composit, for whoever loads code that
+// calls them.
 #pragma once
 
 #include <cstdint>

@@ -133,8 +133,8 @@ struct ContractGroups {
 // tiles of any CPU.
 inline constexpr int64_t rows_per_task = 12, columns_per_task = 32;
 
-// Declares the prelude's description of a product, a `type` that begins as Contraction does; `more`:
-// its last members, or none. Returns its name.
+// Declares the prelude's description of a product, a `type` that begins as Contraction does;
+// `more`: its last members, or none. Returns its name.
 std::string declare_product(KernelText& text, const ir::kernel::Contract& contract,
                             const ContractGroups& groups, const std::string& type,
                             const std::string& more);

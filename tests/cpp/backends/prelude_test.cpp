@@ -25,7 +25,8 @@ TEST(Prelude, DependenciesComeBeforeTheirUsersOnce) {
                                         "contract_blocks.h", "contract_fetching.h", "contract.h"}));
     EXPECT_EQ(prelude_dependencies({"contract_ready.h"}),
               (std::vector<std::string>{"vector.h", "offsets.h", "contract_described.h",
-                                        "contract_products.h", "contract_ready.h"}));
+                                        "contract_bytes_described.h", "contract_products.h",
+                                        "contract_ready.h"}));
     EXPECT_EQ(prelude_dependencies({}), std::vector<std::string>{});
 }
 

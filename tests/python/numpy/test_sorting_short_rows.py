@@ -1,5 +1,5 @@
-"""Sorts of few short rows, whose elements are put in their places by counting: NumPy's stable order,
-with the bits of zeros and NaN as they were."""
+"""Sorts of few short rows, whose elements find their places by counting: NumPy's stable order, with
+the bits of zeros and NaN as they were."""
 
 import numpy as np
 import pytest

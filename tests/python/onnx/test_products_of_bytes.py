@@ -1,5 +1,5 @@
-"""Products of quantised numbers, with and without zero points: exact, in each way of running, and by
-the kernels that multiply bytes."""
+"""Products of quantised numbers, with and without zero points: exact, in each way of running, and
+by the kernels that multiply bytes."""
 
 import numpy as np
 import onnx
@@ -146,9 +146,10 @@ def dequantized(operation, x, weights, axis, bias=None, **attributes):
             operation, ["d", "f"] + ["bias"] * (bias is not None), ["y"], **attributes
         ),
     ]
+    lengths = [f"length_{i}" for i in range(x.ndim)]
     graph = helper.make_graph(
         nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [f"length_{i}" for i in range(x.ndim)])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, lengths)],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )  # fmt: skip
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
