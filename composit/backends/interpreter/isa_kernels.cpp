@@ -221,11 +221,12 @@ const ScanKernels* find_scan(Combiner combiner, DType dtype) {
 
 Loops loops(const LoopNest& nest) { return {nest.rank, nest.extents}; }
 
-template <class T>
-Contraction<T> contraction(const ContractArguments& a) {
-    return {static_cast<const T*>(a.left),
-            static_cast<const T*>(a.right),
-            static_cast<T*>(a.output),
+// A Contraction or a ByteProduct, whose operands are not packed.
+template <class Product, class Left, class Right, class Output>
+Product described(const ContractArguments& a) {
+    return {static_cast<const Left*>(a.left),
+            static_cast<const Right*>(a.right),
+            static_cast<Output*>(a.output),
             loops(a.batch),
             loops(a.rows),
             loops(a.columns),
@@ -238,9 +239,14 @@ Contraction<T> contraction(const ContractArguments& a) {
             a.right_columns,
             a.output_batch,
             a.output_rows,
-            a.output_columns,
-            a.left_is_packed,
-            a.right_is_packed};
+            a.output_columns};
+}
+
+template <class T>
+Contraction<T> contraction(const ContractArguments& a) {
+    auto c = described<Contraction<T>, T, T, T>(a);
+    c.left_is_packed = a.left_is_packed, c.right_is_packed = a.right_is_packed;
+    return c;
 }
 
 ContractPart part(const ContractRange& r) {
@@ -323,23 +329,8 @@ const ContractKernel* find_contract(DType dtype) {
 
 template <class Left, class Right>
 void contract_bytes_of(const ContractArguments& a, const ContractRange& range, void* scratch) {
-    const ByteProduct<Left, Right> c = {static_cast<const Left*>(a.left),
-                                        static_cast<const Right*>(a.right),
-                                        static_cast<int32_t*>(a.output),
-                                        loops(a.batch),
-                                        loops(a.rows),
-                                        loops(a.columns),
-                                        loops(a.depth),
-                                        a.left_batch,
-                                        a.left_rows,
-                                        a.left_depth,
-                                        a.right_batch,
-                                        a.right_depth,
-                                        a.right_columns,
-                                        a.output_batch,
-                                        a.output_rows,
-                                        a.output_columns,
-                                        a.right_is_packed};
+    auto c = described<ByteProduct<Left, Right>, Left, Right, int32_t>(a);
+    c.right_is_packed = a.right_is_packed;
     contract_bytes(c, part(range), scratch);
 }
 

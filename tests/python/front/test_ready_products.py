@@ -1,4 +1,5 @@
-"""Products of floats and of bytes in compiled code are composit's own, for each length of vectors."""
+"""Products of floats and of bytes in compiled code are composit's own, for each length of
+vectors."""
 
 import shutil
 

@@ -194,8 +194,8 @@ def test_passes_show_the_tiles(x):
     program = mosaic.compile(*network(x), schema=TILES, target="interpreter")
     names = [one.name for one in program.passes]
     assert names == [
-        "inline_calls", "simplify", "lower", "tile", "decode_weights", "narrow_products", "merge_maps",
-        "fuse_rows", "finish_products", "pack_constants", "plan_buffers",
+        "inline_calls", "simplify", "lower", "tile", "decode_weights", "narrow_products",
+        "merge_maps", "fuse_rows", "finish_products", "pack_constants", "plan_buffers",
     ]  # fmt: skip
     tiled = program.passes[3]
     assert "tilize_x" in tiled.after and "tilize_x" not in tiled.before
