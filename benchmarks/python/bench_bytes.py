@@ -74,8 +74,9 @@ def cases():
 
 if __name__ == "__main__":
     notes = (
-        "Activations are uint8 with a zero point, weights int8, sums int32: exact, and equal to the "
-        "peer's. One node of ONNX's; the second column of limits counts each product of bytes as "
-        "two operations of float32, of which this processor does a quarter as many in the same time."
+        "Activations are uint8 with a zero point, weights int8, sums int32: exact, and equal to "
+        "the peer's. Each row is one node of ONNX's. Its limit is that of as many products of "
+        "float32, of which processors with instructions for bytes do a quarter as many in the "
+        "same time."
     )
     main("Products of bytes", notes, cases)

@@ -23,9 +23,9 @@ REASONS: list[tuple[str, str]] = [
     ),
     (
         r"(Elementwise functions and sums|Kernels in plain Python): relu3",
-        "JAX and hand compute x**3 with two roundings, composit with one, as CPython does in effect, "
-        "and of infinite squares the sign, which took four instructions more; two since this run, "
-        "160 us for 246 (docs/knossos.md).",
+        "JAX and hand compute x**3 with two roundings, composit with one, as CPython does in "
+        "effect, and of infinite squares the sign, which took four instructions more; two since "
+        "this run, 160 us for 246 (docs/knossos.md).",
     ),
     (
         r"NumPy's functions: .*1e2$",
@@ -41,10 +41,10 @@ REASONS: list[tuple[str, str]] = [
     (
         r"NumPy's functions: (concatenate|clip|tile|pad|block|roll|fftshift|diff|repeat|round|"
         r"flipped copy|transposed copy|column_stack|stack|where)\b.*1e6$",
-        "At the bandwidth of the caches: results of 4 to 24 MB go to memory that is not the operand's, "
-        "by loops (memcpy takes ten times as long where the destination lies a few bytes behind "
-        "the source within its page). clip of int64 is two comparisons and two choices, NumPy's "
-        "two instructions.",
+        "At the bandwidth of the caches: results of 4 to 24 MB go to memory that is not the "
+        "operand's, by loops (memcpy takes ten times as long where the destination lies a few "
+        "bytes behind the source within its page). clip of int64 is two comparisons and two "
+        "choices, NumPy's two instructions.",
     ),
     (
         r"NumPy's functions: (norm|dot|matmul|matrix_power|tensordot|inner|kron)\b.*1e6$",
