@@ -36,10 +36,9 @@ Expr power(const Expr& x, const Expr& n) {
 Expr cube(const Expr& x) {
     if (!is_float(x)) return x * x * x;
     const Expr square = (x * x).named("square");
-    // Of an infinite square minus infinity would be lost, and the sum be no number.
-    const double greatest = x.dtype() == ir::DType::float32
-                                ? double{std::numeric_limits<float>::max()}
-                                : std::numeric_limits<double>::max();
+    // From this square on cubes are infinite. What is lost of a larger one, times x, would be
+    // infinite with any sign; what the square has beyond it has the sign of x.
+    const double greatest = x.dtype() == ir::DType::float32 ? 0x1p86 : 0x1p684;
     return fma(square, x, fma(x, x, -parts::at_most(square, greatest)) * x);
 }
 
