@@ -8,6 +8,7 @@
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace composit::c_family {
@@ -238,11 +239,30 @@ bool is_next(const Statement& statement, int counter) {
     return place_of(statement, counter) == Place::next;
 }
 
+namespace {
+
+// A loop of a few iterations, of which each is short: questions would keep it from vectors.
+bool is_short(const Statement& loop) {
+    constexpr double few_iterations = 16;
+    if (loop.kind != Statement::Kind::loop) return false;
+    const auto count = ir::procedure::count_by_one(loop);
+    if (!count || count->begin.op() != ir::scalar::Op::constant ||
+        count->end.op() != ir::scalar::Op::constant)
+        return false;
+    const double iterations = std::abs(count->end.value() - count->begin.value());
+    return iterations <= few_iterations &&
+           std::all_of(loop.body.begin(), loop.body.end(), [](const Statement& each) {
+               return each.kind == Statement::Kind::load || each.kind == Statement::Kind::assign;
+           });
+}
+
+}  // namespace
+
 int iterations_between_questions(const Statement& loop) {
-    if (loop.kind != Statement::Kind::loop) return 0;
+    if (loop.kind != Statement::Kind::loop || is_short(loop)) return 0;
     const auto all = ir::procedure::all_statements(loop.body);
     const bool has_loop = std::any_of(all.begin(), all.end(), [](const Statement* statement) {
-        return statement->kind == Statement::Kind::loop;
+        return statement->kind == Statement::Kind::loop && !is_short(*statement);
     });
     if (has_loop) return goes_through_arrays(loop, all) ? 0 : 64;
     return goes_through_an_array(loop) ? 0 : 1 << 16;
