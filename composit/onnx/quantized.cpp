@@ -117,18 +117,25 @@ Values dynamic_quantize(Call& call) {
     return {numpy::astype(numbers, DType::uint8), scale, numpy::astype(zero_point, DType::uint8)};
 }
 
+// A scale or zero point against x: one number, or one for each slice of an axis; with a negative
+// axis, or more axes, as it is.
+Tensor along(const Tensor& parameter, const Tensor& x, int64_t axis) {
+    if (parameter.size() == 1) return numpy::reshape(parameter, {});
+    if (parameter.rank() != 1 || axis < 0) return parameter;
+    Shape shape(static_cast<size_t>(x.rank()), 1);
+    shape[static_cast<size_t>(axis)] = parameter.size();
+    return numpy::reshape(parameter, shape);
+}
+
+// A zero point as int32, against x.
+Tensor zero_along(const Tensor& zero_point, const Tensor& x, int64_t axis) {
+    return along(numpy::astype(zero_point, DType::int32), x, axis);
+}
+
 // x less its zero point, int32; a zero point for each row or column stands along `axis`.
 Tensor centred(const Tensor& x, const Tensor& zero_point, int64_t axis) {
     const Tensor wide = numpy::astype(x, DType::int32);
-    if (!zero_point) return wide;
-    Tensor zero = numpy::astype(zero_point, DType::int32);
-    if (zero.size() == 1) zero = numpy::reshape(zero, {});
-    if (zero.rank() == 1 && axis >= 0) {
-        Shape shape(static_cast<size_t>(x.rank()), 1);
-        shape[static_cast<size_t>(axis)] = zero.size();
-        zero = numpy::reshape(zero, shape);
-    }
-    return wide - zero;
+    return zero_point ? wide - zero_along(zero_point, x, axis) : wide;
 }
 
 // Whether there is a zero point that may be another number than 0.
@@ -138,16 +145,6 @@ bool is_given(const Call& call, const Tensor& zero_point) {
     const Array values = call.known(numpy::astype(zero_point, DType::int32));
     const auto* first = values.data_as<int32_t>();
     return std::any_of(first, first + values.size(), [](int32_t value) { return value != 0; });
-}
-
-// A zero point as int32: one number, or one for each slice of an axis of x.
-Tensor zero_along(const Tensor& zero_point, const Tensor& x, int64_t axis) {
-    const Tensor zero = numpy::astype(zero_point, DType::int32);
-    if (zero.size() == 1) return numpy::reshape(zero, {});
-    if (zero.rank() != 1) return zero;
-    Shape shape(static_cast<size_t>(x.rank()), 1);
-    shape[static_cast<size_t>(axis)] = zero.size();
-    return numpy::reshape(zero, shape);
 }
 
 // The product of a and b, each less its zero point, as that of a and b themselves, whose factors
@@ -201,10 +198,7 @@ bool has_one_scale(const Quantized& x) { return x.scale.size() == 1; }
 
 // Sums of products, with the scales of both operands; those of the second one stand along an axis.
 Tensor scaled(const Tensor& sums, const Quantized& a, const Quantized& b, int64_t axis) {
-    Tensor of_b = b.scale;
-    Shape shape(has_one_scale(b) ? 0 : static_cast<size_t>(sums.rank()), 1);
-    if (!shape.empty()) shape[static_cast<size_t>(axis)] = of_b.size();
-    const Tensor factor = numpy::reshape(a.scale, {}) * numpy::reshape(of_b, shape);
+    const Tensor factor = numpy::reshape(a.scale, {}) * along(b.scale, sums, axis);
     return numpy::astype(sums, DType::float32) * factor;
 }
 
@@ -228,13 +222,6 @@ Value requantized(const Tensor& sums, const Tensor& factor, const Value& zero_po
 
 Values qlinear_matmul(Call& call) {
     const Tensor &a = call.tensor(0), &b = call.tensor(3);
-    const auto along = [](const Tensor& scale, const Tensor& x, int64_t axis) {
-        if (scale.size() == 1) return numpy::reshape(scale, {});
-        if (scale.rank() != 1) return scale;
-        Shape shape(static_cast<size_t>(x.rank()), 1);
-        shape[static_cast<size_t>(axis)] = scale.size();
-        return numpy::reshape(scale, shape);
-    };
     const Tensor sums = product_of(call, a, call.tensor(2), b, call.tensor(5));
     const Tensor factor = along(call.tensor(1), a, a.rank() - 2) *
                           along(call.tensor(4), b, b.rank() - 1) / call.tensor(6);

@@ -5,6 +5,7 @@
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <variant>
@@ -69,7 +70,7 @@ class Narrower {
             if (!std::holds_alternative<Repeat>(step.kernel().body))  // its kernels are steps, too
                 for (const int buffer : ir::kernel::buffers_written(step.kernel()))
                     writers_[static_cast<size_t>(buffer)].push_back(&step.kernel());
-        for (const size_t buffer : narrowed_buffers()) narrow(buffer, *dtype_of(buffer));
+        for (const auto& [buffer, dtype] : narrowed_buffers()) narrow(buffer, dtype);
         for (Product& product : products_) {
             Contract& c = std::get<Contract>(product.body);
             for (Access* operand : {&c.left, &c.right})
@@ -174,11 +175,12 @@ class Narrower {
         return std::ranges::find(written, buffer) != written.end();
     }
 
-    // The temporaries that hold bytes, each as an int32, for products alone. Leaves out the
-    // products with an operand that is neither among these nor read as bytes already.
-    std::vector<size_t> narrowed_buffers() {
+    // The temporaries that hold bytes, each as an int32, for products alone, and the bytes' dtypes.
+    // Leaves out the products with an operand that is neither among these nor read as bytes
+    // already.
+    std::map<size_t, ir::DType> narrowed_buffers() {
         for (;;) {
-            std::set<size_t> found;
+            std::map<size_t, ir::DType> found;
             read_by_others_ = {};
             std::set<const Kernel*> products;
             for (const Product& product : products_) products.insert(&product.step.kernel());
@@ -187,13 +189,15 @@ class Narrower {
             const auto stays = [&](const Product& product) {
                 for (const Access* operand : operands(product)) {
                     if (is_byte(operand->dtype)) continue;
-                    if (!is_temporary(*operand) || !dtype_of(buffer_of(*operand))) return false;
-                    found.insert(buffer_of(*operand));
+                    const size_t buffer = buffer_of(*operand);
+                    const auto dtype = is_temporary(*operand) ? dtype_of(buffer) : std::nullopt;
+                    if (!dtype) return false;
+                    found.emplace(buffer, *dtype);
                 }
                 return true;
             };
             if (std::erase_if(products_, [&](const Product& p) { return !stays(p); }) == 0)
-                return {found.begin(), found.end()};
+                return found;
         }
     }
 

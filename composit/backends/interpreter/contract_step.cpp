@@ -186,7 +186,7 @@ class PackStep : public Step {
 StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::Pack& pack) {
     const ContractKernel* kernel = set.contract(pack.from.dtype);
     const bool has_panels =
-        pack.is_of_constant && pack.panel_width > 0 ? true : kernel && kernel->panel_width;
+        (pack.is_of_constant && pack.panel_width > 0) || (kernel && kernel->panel_width);
     user_check<NotSupported>(has_panels, "interpreter: operands of ", pack.from.dtype,
                              " cannot be packed");
     if (pack.is_of_constant) return nullptr;
