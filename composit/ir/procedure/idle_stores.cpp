@@ -24,7 +24,7 @@ std::optional<std::pair<size_t, size_t>> undone(const Block& block, size_t place
     std::optional<size_t> write;
     for (size_t i = place + 1; i < block.size(); ++i) {
         const Statement& each = block[i];
-        if (mentions_array({each}, load.array)) {
+        if (mentions_array(each, load.array)) {
             if (!is_write(each) || !is_at(each, load)) return {};
             if (write) {
                 const bool is_undone =

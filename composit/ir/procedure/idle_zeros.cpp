@@ -16,13 +16,6 @@ namespace {
 
 using Kind = Statement::Kind;
 
-bool mentions_deep(const Statement& statement, int array) {
-    const auto does = [array](const Statement& each) { return mentions_deep(each, array); };
-    return statement.array == array ||
-           std::any_of(statement.body.begin(), statement.body.end(), does) ||
-           std::any_of(statement.otherwise.begin(), statement.otherwise.end(), does);
-}
-
 // Whether control may go on elsewhere than behind the statement.
 bool may_go_elsewhere(const Statement& statement, bool is_in_loop = false) {
     if (statement.kind == Kind::leave) return true;
@@ -148,7 +141,7 @@ class WrittenParts {
                 return false;
         }
         for (size_t i = 0; i < loop.body.size(); ++i) {
-            if (i == first || !mentions_deep(loop.body[i], array_)) continue;
+            if (i == first || !mentions_array(loop.body[i], array_)) continue;
             const Block one{loop.body[i]};
             for (const Statement* each : all_statements(one)) {
                 if (each->array != array_) continue;
@@ -221,7 +214,7 @@ class WrittenParts {
         around.push_back(range_of(*count));
         const auto first =
             std::find_if(loop.body.begin(), loop.body.end(),
-                         [this](const Statement& each) { return mentions_deep(each, array_); });
+                         [this](const Statement& each) { return mentions_array(each, array_); });
         if (first == loop.body.end()) return nullptr;
         if (first->kind == Kind::loop) return first_of_nest(*first, around);
         return is_write(*first) && leads_everywhere(*first, around) ? &*first : nullptr;
@@ -284,7 +277,7 @@ class IdleZeros {
         WrittenParts parts(p_, facts_, array, !outputs_alone_);
         for (size_t i = place + 1; i < block.size() && !parts.are_all(); ++i) {
             if (may_go_elsewhere(block[i])) return;
-            if (mentions_deep(block[i], array) && !parts.add(block[i])) return;
+            if (mentions_array(block[i], array) && !parts.add(block[i])) return;
         }
         if (!parts.are_all()) return;
         block[place].is_zeroed = false;

@@ -214,7 +214,7 @@ std::map<size_t, size_t> LoggedLoops::rows_in(const Block& part) const {
         int64_t next = 0;
         size_t k = i;
         for (; k < part.size(); ++k) {
-            if (!mentions_array({part[k]}, array)) continue;
+            if (!mentions_array(part[k], array)) continue;
             const bool is_next = part[k].kind == Kind::store && part[k].index.size() == 1 &&
                                  is_integer_constant(part[k].index[0], static_cast<int64_t>(next));
             if (!is_next) break;

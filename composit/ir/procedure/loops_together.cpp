@@ -206,7 +206,7 @@ class Joiner {
     }
 
     bool may_stand_before(const Statement& statement, const Statement& loop) const {
-        if (statement.kind == Kind::allocate) return !mentions_array({loop}, statement.array);
+        if (statement.kind == Kind::allocate) return !mentions_array(loop, statement.array);
         if (statement.kind != Kind::assign) return false;
         if (mentions_in(p_, {loop}).contains(statement.variable)) return false;
         return !reads_any(statement.values, assignments_in({loop}));
@@ -287,7 +287,7 @@ class Joiner {
                     body.erase(body.begin() + static_cast<Place>(i));
                     return true;
                 }
-                if (mentions_array({load}, write.array) || changes(load, write)) break;
+                if (mentions_array(load, write.array) || changes(load, write)) break;
             }
         }
         return false;
@@ -425,7 +425,7 @@ std::vector<Statement*> first_additions(const Procedure& procedure, Statement& l
     std::vector<Statement*> found;
     std::set<std::pair<size_t, int64_t>> numbers;
     for (Statement& statement : loop.body) {
-        if (!mentions_array({statement}, array)) continue;
+        if (!mentions_array(statement, array)) continue;
         if (statement.kind == Kind::loop && found.empty())
             return first_additions(procedure, statement, array, around);
         const auto number = number_of(statement, shape, around);
@@ -452,7 +452,7 @@ void store_first(const Procedure& procedure, Block& block, const std::set<std::s
         if (names.contains(procedure.arrays[static_cast<size_t>(array)].name)) continue;
         const auto next = std::find_if(
             block.begin() + static_cast<Place>(i) + 1, block.end(),
-            [array](const Statement& statement) { return mentions_array({statement}, array); });
+            [array](const Statement& statement) { return mentions_array(statement, array); });
         if (next == block.end() || next->kind != Kind::loop) continue;
         // Of an output, whoever returns before would find what was there.
         if (leaves(Block(block.begin() + static_cast<Place>(i), next))) continue;

@@ -16,9 +16,13 @@ bool may_exit(const Block& block) {
 }
 
 bool mentions_array(const Block& block, int array) {
-    const auto all = all_statements(block);
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Statement* each) { return each->array == array; });
+    return std::any_of(block.begin(), block.end(), [array](const Statement& statement) {
+        return mentions_array(statement, array);
+    });
+}
+bool mentions_array(const Statement& statement, int array) {
+    return statement.array == array || mentions_array(statement.first, array) ||
+           mentions_array(statement.body, array) || mentions_array(statement.otherwise, array);
 }
 
 bool has_own(const Block& block, Kind kind) {

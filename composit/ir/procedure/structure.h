@@ -65,6 +65,7 @@ bool may_exit(const Block& block);
 
 // Whether a statement, however deep, reads, writes or makes the array.
 bool mentions_array(const Block& block, int array);
+bool mentions_array(const Statement& statement, int array);
 // How often each variable is mentioned; how often it is assigned or loaded into.
 std::map<int, int> mentions_in(const Procedure& procedure, const Block& block);
 std::map<int, int> assignments_in(const Block& block);

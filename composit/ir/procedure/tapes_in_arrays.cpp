@@ -137,7 +137,7 @@ class TapesInArrays {
             if (each.array == array && each.kind == Kind::store && each.index.size() == 1)
                 return facts_.distance(each.index[0], first) == 0 && facts_.is_fixed(first) &&
                        is_value_of(block, i, loop, variable);
-            if (mentions_array({each}, array)) return false;
+            if (mentions_array(each, array)) return false;
         }
         return false;
     }

@@ -151,7 +151,7 @@ bool may_mention(const Statement& statement, const Statement& element) {
     const bool is_of_one = statement.kind == Kind::load || is_write(statement);
     if (is_of_one && statement.array == element.array && are_apart(statement.index, element.index))
         return false;
-    return mentions_array({statement}, element.array);
+    return mentions_array(statement, element.array);
 }
 
 bool assigns_any(const Statement& statement, const std::set<int>& variables) {
