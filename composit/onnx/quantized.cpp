@@ -8,6 +8,7 @@
 #include "composit/numpy/reductions.h"
 #include "composit/onnx/convolutions.h"
 #include "composit/onnx/operators.h"
+#include "composit/ops/ops.h"
 
 #include <algorithm>
 #include <utility>
@@ -57,10 +58,39 @@ std::pair<double, double> range_of(ElementType type) {
     return has_sign ? std::pair(-values / 2, values / 2 - 1) : std::pair(0.0, values - 1);
 }
 
-// x, in numbers of a type: rounded to even and cut at its ends.
-Value saturated(const Tensor& x, ElementType type) {
+// Whether there is a zero point that may be another number than 0.
+bool is_given(const Call& call, const Tensor& zero_point) {
+    if (!zero_point) return false;
+    if (!Call::is_known(zero_point)) return true;
+    const Array values = call.known(numpy::astype(zero_point, DType::int32));
+    const auto* first = values.data_as<int32_t>();
+    return std::any_of(first, first + values.size(), [](int32_t value) { return value != 0; });
+}
+
+// Numbers rounded to even, plus a zero point, in numbers of a type, cut at its ends; NaN becomes
+// the least one. They are cut before the zero point is added: types have at most 16 bits, so floats
+// of 32 bits hold each number exactly. Added to this offset, such a float has the whole number next
+// to it as its last bits.
+constexpr float offset_of_whole = 0x1.8p23F;
+
+Value rounded(const Tensor& given, const Tensor& zero_point, ElementType type) {
     const auto [least, greatest] = range_of(type);
-    return {numpy::astype(numpy::clip(x, least, greatest), carrier(type)), type};
+    const bool is_double = given.dtype() == DType::float64;
+    const DType wide = is_double ? DType::float64 : DType::float32;
+    const Tensor zero = zero_point ? numpy::astype(zero_point, wide) : Tensor();
+    const auto bound = [&](double value) {
+        const Tensor end = numpy::astype(ir::constant(Array::scalar(DType::float64, value)), wide);
+        return zero ? end - zero : end;
+    };
+    Tensor x = numpy::astype(given, wide);
+    const Tensor first = bound(least), last = bound(greatest);
+    x = apply("fmin", {apply("fmax", {x, first}), last});
+    if (is_double) x = numpy::astype(apply("rint", {x}), DType::float32);
+    const auto bits = [](const Tensor& number) { return ops::bitcast(number, DType::int32); };
+    const Tensor offset = ir::constant(Array::scalar(DType::float32, offset_of_whole));
+    Tensor whole = bits(x + offset) - bits(offset);
+    if (zero) whole = whole + numpy::astype(zero_point, DType::int32);
+    return {numpy::astype(whole, carrier(type)), type};
 }
 
 Values quantize(Call& call) {
@@ -82,10 +112,9 @@ Values quantize(Call& call) {
         if (call.has(2)) shifted = shifted + spread(call, call.tensor(2), x, axis, block);
         return {Value(cast(shifted, type, call.flag("saturate", true)), type)};
     }
-    Tensor whole = numpy::astype(apply("rint", {divided}), DType::float64);
-    if (call.has(2))
-        whole = whole + numpy::astype(spread(call, call.tensor(2), x, axis, block), DType::float64);
-    return {saturated(whole, type)};
+    const bool is_shifted = is_given(call, call.tensor_if_given(2));
+    return {rounded(divided, is_shifted ? spread(call, call.tensor(2), x, axis, block) : Tensor(),
+                    type)};
 }
 
 Values dequantize(Call& call) {
@@ -94,7 +123,7 @@ Values dequantize(Call& call) {
     const ElementType type = call.element("output_dtype", call.value(1).element());
     const DType wide = ir::is_integer(x.dtype()) ? DType::int32 : DType::float32;
     Tensor centred = numpy::astype(x, wide);
-    if (call.has(2))
+    if (is_given(call, call.tensor_if_given(2)))
         centred = centred - numpy::astype(spread(call, call.tensor(2), x, axis, block), wide);
     const DType floating = scale.dtype();
     const Tensor result =
@@ -113,8 +142,8 @@ Values dynamic_quantize(Call& call) {
     const Tensor greatest = apply("maximum", {numpy::max(x), 0.0});
     const Tensor scale = (greatest - least) / 255.0;
     const Tensor zero_point = numpy::clip(apply("rint", {0.0 - least / scale}), 0.0, 255.0);
-    const Tensor numbers = numpy::clip(apply("rint", {x / scale}) + zero_point, 0.0, 255.0);
-    return {numpy::astype(numbers, DType::uint8), scale, numpy::astype(zero_point, DType::uint8)};
+    return {rounded(x / scale, zero_point, ElementType::uint8), scale,
+            numpy::astype(zero_point, DType::uint8)};
 }
 
 // A scale or zero point against x: one number, or one for each slice of an axis; with a negative
@@ -136,15 +165,6 @@ Tensor zero_along(const Tensor& zero_point, const Tensor& x, int64_t axis) {
 Tensor centred(const Tensor& x, const Tensor& zero_point, int64_t axis) {
     const Tensor wide = numpy::astype(x, DType::int32);
     return zero_point ? wide - zero_along(zero_point, x, axis) : wide;
-}
-
-// Whether there is a zero point that may be another number than 0.
-bool is_given(const Call& call, const Tensor& zero_point) {
-    if (!zero_point) return false;
-    if (!Call::is_known(zero_point)) return true;
-    const Array values = call.known(numpy::astype(zero_point, DType::int32));
-    const auto* first = values.data_as<int32_t>();
-    return std::any_of(first, first + values.size(), [](int32_t value) { return value != 0; });
 }
 
 // The product of a and b, each less its zero point, as that of a and b themselves, whose factors
@@ -215,9 +235,8 @@ Values conv_integer(Call& call) {
 // Sums, of numbers with a scale, as numbers of another scale and zero point. The dtype of the
 // scales is the one that this is computed in.
 Value requantized(const Tensor& sums, const Tensor& factor, const Value& zero_point) {
-    const Tensor scaled = apply("rint", {numpy::astype(sums, factor.dtype()) * factor});
-    const Tensor zero = numpy::astype(zero_point.tensor(), DType::float64);
-    return saturated(numpy::astype(scaled, DType::float64) + zero, zero_point.element());
+    return rounded(numpy::astype(sums, factor.dtype()) * factor, zero_point.tensor(),
+                   zero_point.element());
 }
 
 Values qlinear_matmul(Call& call) {

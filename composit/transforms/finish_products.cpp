@@ -25,6 +25,7 @@ using ir::kernel::cut_loops_at;
 using ir::kernel::Kernel;
 using ir::kernel::loops_that_move;
 using ir::kernel::Map;
+using ir::kernel::Product;
 using ir::kernel::Program;
 using ir::kernel::steps_through;
 using ir::scalar::Expr;
@@ -56,9 +57,16 @@ bool reads(const std::vector<Access>& accesses, int buffer) {
                        [&](const Access& access) { return access.buffer == buffer; });
 }
 
-// Makes `map` the finish of the contraction that writes `sums`, if its loops suit.
-std::optional<Contract> finished(const Contract& contract, const Map& given, const Target& target) {
+// Makes `map` the finish of the product that writes what it reads, if its loops suit. Sums of the
+// dtype of their factors are formed in place of a result, which has this dtype, too; others are
+// formed over the whole depth at once.
+std::optional<Contract> finished(const Product& product_given, const Map& given,
+                                 const Target& target) {
+    const Contract& contract = product_given.contract;
     const int sums = contract.output.buffer;
+    const bool is_in_place = contract.left.dtype == product_given.sums;
+    if (!is_in_place && ir::element_count(contract.depth) > ir::kernel::most_depth_at_once)
+        return std::nullopt;
     const int64_t count = ir::element_count(
         ir::kernel::concatenate({contract.batch, contract.rows, contract.columns}));
     const int64_t columns = ir::element_count(contract.columns);
@@ -110,7 +118,7 @@ std::optional<Contract> finished(const Contract& contract, const Map& given, con
         if (!stores_vectors(c, outputs.back(), run, target)) return std::nullopt;
     }
     const auto first = std::find_if(outputs.begin(), outputs.end(), [&](const Access& made) {
-        return made.dtype == c.output.dtype;
+        return !is_in_place || made.dtype == c.output.dtype;
     });
     if (first == outputs.end()) return std::nullopt;
     const auto number = first - outputs.begin();
@@ -166,16 +174,16 @@ class Finisher {
         const auto* map = std::get_if<Map>(&kernel.body);
         const size_t first = done_.size() > most_between ? done_.size() - most_between : 0;
         for (size_t place = done_.size(); map != nullptr && place-- > first;) {
-            const auto* c = std::get_if<Contract>(&done_[place].body);
-            if (c == nullptr || !c->finish.values.empty() || !is_between_two(c->output.buffer) ||
-                !reads(map->inputs, c->output.buffer))
-                continue;
+            const auto given = ir::kernel::product_in(done_[place].body);
+            if (!given || !given->contract.finish.values.empty()) continue;
+            const int sums = given->contract.output.buffer;
+            if (!is_between_two(sums) || !reads(map->inputs, sums)) continue;
             if (!may_move_to_end(place)) continue;
-            auto made = finished(*c, *map, target_);
+            auto made = finished(*given, *map, target_);
             if (!made) continue;
             Kernel product = std::move(done_[place]);
             done_.erase(done_.begin() + static_cast<std::ptrdiff_t>(place));
-            product.body = std::move(*made);
+            ir::kernel::put_product(product.body, std::move(*made));
             product.name = name_of(product.name, kernel.name);
             product.comment += product.comment.empty() ? kernel.comment : "; " + kernel.comment;
             for (const std::string& line : kernel.lines)
@@ -221,7 +229,7 @@ class Finisher {
 Program finish_products(Program program, const Target& target) {
     const bool may_have_products =
         std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& kernel) {
-            return std::holds_alternative<Contract>(kernel.body) ||
+            return ir::kernel::product_in(kernel.body).has_value() ||
                    std::holds_alternative<ir::kernel::Repeat>(kernel.body);
         });
     if (!may_have_products) return program;

@@ -21,6 +21,7 @@ using ir::kernel::Contract;
 using ir::kernel::Kernel;
 using ir::kernel::Map;
 using ir::kernel::Program;
+using ir::kernel::Reduce;
 using ir::kernel::Repeat;
 using ir::scalar::Expr;
 using ir::scalar::Op;
@@ -76,8 +77,9 @@ class Narrower {
             for (Access* operand : {&c.left, &c.right})
                 if (!is_byte(operand->dtype))
                     operand->dtype = program_.buffers[buffer_of(*operand)].dtype;
-            product.step.kernel().body =
-                ByteContract{c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output};
+            Body& body = product.step.kernel().body;
+            body = ByteContract{};
+            ir::kernel::put_product(body, c);
         }
         drop_unread();
         return std::move(program_);
@@ -175,7 +177,7 @@ class Narrower {
         return std::ranges::find(written, buffer) != written.end();
     }
 
-    // The temporaries that hold bytes, each as an int32, for products alone, and the bytes' dtypes.
+    // The temporaries that hold bytes, each as an int32, for products, and the bytes' dtypes.
     // Leaves out the products with an operand that is neither among these nor read as bytes
     // already.
     std::map<size_t, ir::DType> narrowed_buffers() {
@@ -206,14 +208,17 @@ class Narrower {
         return {&c.left, &c.right};
     }
 
+    // Maps and reductions may read bytes as well: they make them wider themselves.
     void note_reads(const Kernel& kernel) {
-        if (std::holds_alternative<Repeat>(kernel.body)) return;
+        if (std::holds_alternative<Repeat>(kernel.body) ||
+            std::holds_alternative<Map>(kernel.body) || std::holds_alternative<Reduce>(kernel.body))
+            return;
         for (const int buffer : ir::kernel::buffers_read(kernel))
             read_by_others_.insert(static_cast<size_t>(buffer));
     }
 
-    // The dtype of bytes that a temporary of int32 may have; nothing where others than products
-    // read it, or others than Maps of bytes and of constants write it.
+    // The dtype of bytes that a temporary of int32 may have; nothing where others than products,
+    // Maps and reductions read it, or others than Maps of bytes and of constants write it.
     std::optional<ir::DType> dtype_of(size_t buffer) const {
         if (read_by_others_.contains(buffer)) return std::nullopt;
         for (const ir::DType dtype : {ir::DType::uint8, ir::DType::int8})
@@ -235,15 +240,38 @@ class Narrower {
 
     void narrow(size_t buffer, ir::DType dtype) {
         for (const Step& step : steps_) {
+            if (auto* reduce = std::get_if<Reduce>(&step.kernel().body)) {
+                std::vector<Expr> values = {reduce->value};
+                widen_where_read(reduce->inputs, values, buffer, dtype);
+                reduce->value = values[0];
+            }
             auto* map = std::get_if<Map>(&step.kernel().body);
-            for (size_t j = 0; map != nullptr && j < map->outputs.size(); ++j) {
+            if (map == nullptr) continue;
+            for (size_t j = 0; j < map->outputs.size(); ++j) {
                 if (buffer_of(map->outputs[j]) != buffer) continue;
                 map->values[j] = *as_byte(map->values[j], dtype);
                 map->outputs[j].dtype = dtype;
             }
+            widen_where_read(map->inputs, map->values, buffer, dtype);
         }
         program_.buffers[buffer].dtype = dtype;
         program_.buffers[buffer].bytes = ir::element_count(program_.buffers[buffer].shape);
+    }
+
+    // Values of inputs of int32, of which those from a buffer are bytes from now on.
+    static void widen_where_read(std::vector<Access>& inputs, std::vector<Expr>& values,
+                                 size_t buffer, ir::DType dtype) {
+        std::vector<Expr> arguments;
+        bool is_read = false;
+        for (size_t k = 0; k < inputs.size(); ++k) {
+            const bool is_byte =
+                inputs[k].buffer != Access::position && buffer_of(inputs[k]) == buffer;
+            if (is_byte) inputs[k].dtype = dtype;
+            is_read |= is_byte;
+            const Expr argument = Expr::argument(static_cast<int>(k), inputs[k].dtype);
+            arguments.push_back(is_byte ? Expr::cast(argument, ir::DType::int32) : argument);
+        }
+        if (is_read) values = ir::scalar::substitute(values, arguments);
     }
 
     // Maps whose result nobody reads any more.

@@ -109,22 +109,52 @@ class Packer {
         }
     }
 
-    // A constant right operand, fours along the depth side by side.
+    // Constant operands, fours along the depth side by side. Sums of the left one's rows are added
+    // where both have a sign, or neither has: it is read where it is then.
     void pack(ByteContract& c) {
+        if (ir::element_count(c.batch) != 1) return;
+        const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(),
+                     k = c.depth.size();
+        const auto pack_in_fours = [&](Access& operand, bool& is_packed, Pack pack) {
+            if (!is_constant(operand) || !is_worth_it(operand) || !divide_into_fours(pack)) return;
+            operand = packed(std::move(pack), operand);
+            is_packed = true;
+        };
+        if (c.left.dtype != c.right.dtype)
+            pack_in_fours(c.left, c.left_is_packed,
+                          {c.rows, c.depth, true, part(c.left, b, m, b + m, k), {}});
+        pack_in_fours(c.right, c.right_is_packed,
+                      {c.columns, c.depth, false, part(c.right, b + k, n, b, k), {}});
+    }
+
+    // Makes four neighbours along the depth the last loop across; false where they are no
+    // neighbours in the loops.
+    static bool divide_into_fours(Pack& pack) {
         constexpr int64_t together = ByteContract::together;
-        if (ir::element_count(c.batch) != 1 || !is_constant(c.right) || !is_worth_it(c.right))
-            return;
-        if (c.depth.empty() || c.depth.back() % together != 0) return;
-        const size_t b = c.batch.size(), k = c.depth.size(), n = c.columns.size();
-        Pack pack{c.columns, c.depth, false, part(c.right, b + k, n, b, k), {}};
+        merge_depth(pack);
+        if (pack.depth.empty() || pack.depth.back() % together != 0) return false;
         auto& strides = pack.from.strides;
+        strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(pack.across.size()),
+                       strides.back());
         pack.across.push_back(together);
-        strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(n), strides.back());
         pack.depth.back() /= together;
         strides.back() *= together;
-        pack.panel_width = ByteContract::panel_columns * together;
-        c.right = packed(std::move(pack), c.right);
-        c.right_is_packed = true;
+        pack.panel_width =
+            together * (pack.is_left ? ByteContract::panel_rows : ByteContract::panel_columns);
+        return true;
+    }
+
+    // Loops of the depth that go on where the ones within end become one.
+    static void merge_depth(Pack& pack) {
+        auto& strides = pack.from.strides;
+        for (size_t d = pack.depth.size(); d-- > 1;) {
+            const size_t at = pack.across.size() + d;
+            if (strides[at - 1] != strides[at] * pack.depth[d]) continue;
+            pack.depth[d - 1] *= pack.depth[d];
+            strides[at - 1] = strides[at];
+            pack.depth.erase(pack.depth.begin() + static_cast<std::ptrdiff_t>(d));
+            strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(at));
+        }
     }
 
     bool is_constant(const Access& access) const {
@@ -246,7 +276,10 @@ void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Pack>& sour
             read(c->left, c->left_is_packed);
             read(c->right, c->right_is_packed);
         }
-        if (auto* c = std::get_if<ByteContract>(&kernel.body)) read(c->right, c->right_is_packed);
+        if (auto* c = std::get_if<ByteContract>(&kernel.body)) {
+            read(c->left, c->left_is_packed);
+            read(c->right, c->right_is_packed);
+        }
     }
 }
 

@@ -128,9 +128,9 @@ ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 ir::kernel::Program decode_weights(ir::kernel::Program program, const Target& target);
 
 // ----- narrow_products.cpp
-// Products of int32 whose operands were bytes before (int8, uint8) become products of these bytes
-// (ByteContract), which read a quarter of the memory and multiply four factors at a time. The sums
-// are the same. Maps that only widened the operands go.
+// Products of int32 whose operands were bytes before (int8, uint8) become products of these bytes,
+// kernels of a kind of their own, which read a quarter of the memory and multiply four factors at a
+// time. The sums are the same. Maps that only widened the operands go.
 ir::kernel::Program narrow_products(ir::kernel::Program program, const Target& target);
 
 // ----- merge_maps.cpp

@@ -117,19 +117,17 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     if (fused != nullptr)
         for (const auto& member : fused->members)
             members.push_back(print_kernel(member.kernel, program, file_names));
-    const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body);
-    if (contract != nullptr && !contract->finish.values.empty() &&
-        ir::is_floating(contract->output.dtype))
+    const auto product = ir::kernel::product_in(kernel.body);
+    const bool is_finished = product && is_finished_in_tiles(*product);
+    if (is_finished)
         members.push_back(
-            print_finish(*contract, file_names.claim(function + "_finish"), program, file_names));
+            print_finish(*product, file_names.claim(function + "_finish"), program, file_names));
     KernelText writer(kernel, program, file_names);
-    if (fused != nullptr) {
+    if (is_finished) writer.finish = &members[0];
+    if (fused != nullptr)
         print_fused(writer, *fused, program, members);
-    } else if (contract != nullptr) {
-        print_contract(writer, *contract, members.empty() ? nullptr : members.data());
-    } else if (printers().has(kernel.body)) {
+    else if (printers().has(kernel.body))
         printers()(writer, kernel.body);
-    }
     PrintedKernel printed = std::move(writer.printed);
     printed.function = function;
     if (printed.tasks == 0) return printed;

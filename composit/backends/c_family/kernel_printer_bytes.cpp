@@ -7,17 +7,15 @@ namespace composit::c_family {
 namespace {
 
 void print_body(KernelText& writer, const ir::kernel::ByteContract& c) {
-    const ir::kernel::Contract product{c.batch, c.rows,  c.columns, c.depth,
-                                       c.left,  c.right, c.output};
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
-    const ContractGroups groups(product);
+    const ir::kernel::Product product = *ir::kernel::product_in(c);
+    const ContractGroups groups(product.contract);
     writer.printed.prelude = {"contract_bytes.h"};
     writer.printed.scratch_bytes = "byte_scratch";
     reserve_names_of_parts(writer);
-    const std::string type =
-        text("ByteProduct<", type_name(c.left.dtype), ", ", type_name(c.right.dtype), ">");
-    const std::string name =
-        declare_product(writer, product, groups, type, c.right_is_packed ? "true" : "");
+    const std::string name = declare_product(
+        writer, product, groups,
+        text("ByteProduct<", type_name(c.left.dtype), ", ", type_name(c.right.dtype), ">"));
     print_product_parts(
         writer, groups, ir::kernel::flops({"", "", {}, c}),
         [&](const std::vector<std::string>& bounds, ProductSplit) {

@@ -19,15 +19,9 @@ using Strides = std::vector<int64_t>;
 using Groups = ContractGroups;
 
 // Declares the prelude's Contraction; returns its name.
-std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups,
-                                const PrintedKernel* finish) {
-    const std::string finishing = finish ? declare_finish(writer, *finish, c) : "";
-    const bool has_more = c.left_is_packed || c.right_is_packed || finish != nullptr;
-    const std::string more =
-        text(c.left_is_packed ? "true" : "false", ", ", c.right_is_packed ? "true" : "false",
-             finish != nullptr ? ", &" + finishing : "");
-    return declare_product(writer, c, groups, text("Contraction<", type_name(c.output.dtype), ">"),
-                           has_more ? more : "");
+std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups) {
+    const ir::DType sums = c.output.dtype;
+    return declare_product(writer, {c, sums}, groups, text("Contraction<", type_name(sums), ">"));
 }
 
 // Whether the tiles copy the left operand's rows before they read them: "false" where few columns
@@ -190,8 +184,7 @@ void print_lone(KernelText& writer, const Contract& c, const Groups& groups) {
 }
 
 // By the prelude's blocks.
-void print_blocks(KernelText& writer, const Contract& c, const Groups& groups,
-                  const PrintedKernel* finish) {
+void print_blocks(KernelText& writer, const Contract& c, const Groups& groups) {
     std::string memory;  // integers need none
     if (ir::is_floating(c.output.dtype)) {
         const std::string element = type_name(c.output.dtype);
@@ -203,7 +196,7 @@ void print_blocks(KernelText& writer, const Contract& c, const Groups& groups,
         writer.printed.prelude = {"contract_plain.h"};
     }
     reserve_names_of_parts(writer);
-    const std::string product = declare_contraction(writer, c, groups, finish);
+    const std::string product = declare_contraction(writer, c, groups);
     const auto part = [&](const std::vector<std::string>& bounds, Split split) {
         return call(writer, c, groups, product, bounds, split, memory);
     };
@@ -216,11 +209,10 @@ void print_blocks(KernelText& writer, const Contract& c, const Groups& groups,
     print_product_parts(writer, groups, ir::kernel::flops({"", "", {}, c}), part, together);
 }
 
-void print_float(KernelText& writer, const Contract& c, const Groups& groups,
-                 const PrintedKernel* finish) {
+void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
     if (is_lone(c, groups)) return print_lone(writer, c, groups);
     if (is_small(c, groups)) return print_small(writer, c, groups);
-    print_blocks(writer, c, groups, finish);
+    print_blocks(writer, c, groups);
 }
 
 // Whether integers fill vectors of columns.
@@ -400,8 +392,10 @@ void print_product_parts(KernelText& writer, const ContractGroups& groups, doubl
                          ProductSplit::none));
 }
 
-std::string declare_product(KernelText& writer, const Contract& c, const ContractGroups& groups,
-                            const std::string& type, const std::string& more) {
+std::string declare_product(KernelText& writer, const ir::kernel::Product& product,
+                            const ContractGroups& groups, const std::string& type) {
+    const Contract& c = product.contract;
+    const std::string finish = declare_finish(writer, product);
     std::vector<std::string> loops = {writer.loops("batch", groups.batch.extents),
                                       writer.loops("rows", groups.rows.extents),
                                       writer.loops("columns", groups.columns.extents),
@@ -423,8 +417,14 @@ std::string declare_product(KernelText& writer, const Contract& c, const Contrac
     };
     writer.code.add(text("const ", type, " ", name, " = {"));
     writer.code.add(text("    ", place(left, false), ", ", place(right, false), ", ",
-                         place(output, true), ","));
+                         output.dtype == product.sums ? place(output, true) : "nullptr", ","));
     writer.code.add("    " + join(loops) + ",");
+    const auto truth = [](bool value) { return value ? "true" : "false"; };
+    const bool has_more = c.left_is_packed || c.right_is_packed || !finish.empty();
+    const std::string more = has_more
+                                 ? text(truth(c.left_is_packed), ", ", truth(c.right_is_packed),
+                                        finish.empty() ? "" : ", &" + finish)
+                                 : "";
     for (size_t at = 0; at < steps.size(); at += 3)
         writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
                              at + 3 < steps.size() || !more.empty() ? "," : "};"));
@@ -465,16 +465,22 @@ ContractGroups::ContractGroups(const Contract& c) {
     depth = merge_loops({c.depth, {access_over(c.left, b + m, k), access_over(c.right, b, k)}});
 }
 
-void print_contract(KernelText& writer, const Contract& c, const PrintedKernel* finish) {
+namespace {
+
+void print_contract(KernelText& writer, const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
     writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
     if (ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups))
-        print_float(writer, c, groups, finish);
+        print_float(writer, c, groups);
     else if (has_vectors_of_integers(c, groups))
-        print_blocks(writer, c, groups, nullptr);
+        print_blocks(writer, c, groups);
     else
         print_plainly(writer, c, groups);
 }
+
+const bool prints_contract = printers().add<Contract, print_contract>();
+
+}  // namespace
 
 }  // namespace composit::c_family

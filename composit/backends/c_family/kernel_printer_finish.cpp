@@ -75,9 +75,13 @@ struct Groups {
 
 class FinishPrinter {
   public:
-    FinishPrinter(const Contract& c, const ir::kernel::Program& program, const Names& file_names)
-        : contract_(c), groups_(c), writer_(without_sums(c), program, file_names) {
-        type_ = type_name(c.output.dtype);
+    FinishPrinter(const ir::kernel::Product& product, const ir::kernel::Program& program,
+                  const Names& file_names)
+        : contract_(product.contract),
+          sum_dtype_(product.sums),
+          groups_(contract_),
+          writer_(without_sums(contract_), program, file_names) {
+        type_ = type_name(sum_dtype_);
         width_ = text("tile_columns<", type_, ">");
     }
 
@@ -158,7 +162,7 @@ class FinishPrinter {
         std::vector<Access> read;
         for (size_t k = 0; k < inputs; ++k) read.push_back(access(contract_.finish.inputs[k], k));
         const ComputedValues computed =
-            writer_.compute(values, read, indices, ValueRead{"sum", sum, contract_.output.dtype});
+            writer_.compute(values, read, indices, ValueRead{"sum", sum, sum_dtype_});
         body.insert(body.end(), computed.lines.begin(), computed.lines.end());
         for (size_t j = 0; j < values.size(); ++j) {
             const Access to = j == 0 ? merged(contract_.output, 0)
@@ -189,6 +193,7 @@ class FinishPrinter {
     }
 
     const Contract& contract_;
+    const ir::DType sum_dtype_;
     Groups groups_;
     KernelText writer_;
     std::string claim(const char* wish) { return writer_.names.claim(wish); }
@@ -217,14 +222,22 @@ std::string fetched_text(const KernelText& writer, const Contract& c) {
 
 }  // namespace
 
-PrintedKernel print_finish(const Contract& contract, const std::string& function,
-                           const ir::kernel::Program& program, const Names& file_names) {
-    return FinishPrinter(contract, program, file_names).print(function);
+bool is_finished_in_tiles(const ir::kernel::Product& product) {
+    const Contract& c = product.contract;
+    if (c.finish.values.empty()) return false;
+    return ir::is_floating(product.sums) || c.left.dtype != product.sums;
 }
 
-std::string declare_finish(KernelText& writer, const PrintedKernel& finish,
-                           const Contract& contract) {
-    const std::string type = type_name(contract.output.dtype);
+PrintedKernel print_finish(const ir::kernel::Product& product, const std::string& function,
+                           const ir::kernel::Program& program, const Names& file_names) {
+    return FinishPrinter(product, program, file_names).print(function);
+}
+
+std::string declare_finish(KernelText& writer, const ir::kernel::Product& product) {
+    if (writer.finish == nullptr) return "";
+    const PrintedKernel& finish = *writer.finish;
+    const Contract& contract = product.contract;
+    const std::string type = type_name(product.sums);
     const auto claim = [&](const char* wish) { return writer.names.claim(wish); };
     const std::string operands = claim("operands"), name = claim("finish"), at = claim("at"),
                       is_whole = claim("is_whole"), columns = claim("columns");

@@ -56,6 +56,7 @@ class KernelText {
     Lines code;
     Names names;            // of the function's scope
     PrintedKernel printed;  // the kinds' printers fill in tasks, scratch_bytes, can_fault, prelude
+    const PrintedKernel* finish = nullptr;  // of a product: the function that print_finish made
 
     // The pointer that an access starts from.
     const std::string& pointer(const ir::kernel::Access& access) const;
@@ -133,11 +134,10 @@ struct ContractGroups {
 // tiles of any CPU.
 inline constexpr int64_t rows_per_task = 12, columns_per_task = 32;
 
-// Declares the prelude's description of a product, a `type` that begins as Contraction does;
-// `more`: its last members, or none. Returns its name.
-std::string declare_product(KernelText& text, const ir::kernel::Contract& contract,
-                            const ContractGroups& groups, const std::string& type,
-                            const std::string& more);
+// Declares the prelude's description of a product, a `type` that begins as Contraction does, and
+// its finish. Returns its name.
+std::string declare_product(KernelText& text, const ir::kernel::Product& product,
+                            const ContractGroups& groups, const std::string& type);
 // Which side of a product is shared out among threads.
 enum class ProductSplit { none, rows, columns };
 // "contract_bytes(product, {b, b + 1, first, last, 0, 10}, scratch);", of the bounds of a part.
@@ -156,20 +156,19 @@ inline constexpr int64_t length_worth_a_copy = 1024;
 // The name of a contraction's ProductReading; "" for loops that are written out.
 std::string product_template(const ir::kernel::Contract& contract);
 
-// The function that finishes a few sums of a contraction of floats.
-PrintedKernel print_finish(const ir::kernel::Contract& contract, const std::string& function,
+// Whether a function is called that finishes a few sums; other sums are finished where they are
+// written.
+bool is_finished_in_tiles(const ir::kernel::Product& product);
+PrintedKernel print_finish(const ir::kernel::Product& product, const std::string& function,
                            const ir::kernel::Program& program, const Names& file_names);
-// Declares the prelude's Finish that calls it; returns its name.
-std::string declare_finish(KernelText& text, const PrintedKernel& finish,
-                           const ir::kernel::Contract& contract);
+// Declares the prelude's Finish that calls it; returns its name, or "" where there is none.
+std::string declare_finish(KernelText& text, const ir::kernel::Product& product);
 
-// What prints the body of each kind, in kernel_printer_<kind>.cpp. A contraction and a Fused
-// consist of functions of their own, whose texts come before: that of print_finish, or none; those
-// of the members.
+// What prints the body of each kind, in kernel_printer_<kind>.cpp. Products and a Fused consist of
+// functions of their own, whose texts come before: that of print_finish, or none; those of the
+// members.
 using Printers = ir::kernel::ByKind<void, KernelText&>;
 Printers& printers();
-void print_contract(KernelText& text, const ir::kernel::Contract& contract,
-                    const PrintedKernel* finish);
 void print_fused(KernelText& text, const ir::kernel::Fused& fused,
                  const ir::kernel::Program& program, const std::vector<PrintedKernel>& members);
 

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 
 #include <cmath>
+#include <optional>
 
 namespace composit::interpreter {
 
@@ -133,23 +134,33 @@ class ContractStep : public Step {
     bool is_swapped_ = false, left_is_packed_ = false, right_is_packed_ = false;
 };
 
-// A contraction, and then what becomes of its sums.
+// A product, and then what becomes of its sums, which are in place of the first result or in memory
+// of their own.
 class FinishedStep : public Step {
   public:
-    FinishedStep(StepRef sums, const ir::kernel::Contract& contract, const Program& program,
-                 const KernelSet& set)
+    FinishedStep(StepRef sums, ir::kernel::Map finish, std::optional<int64_t> bytes_of_sums,
+                 const Program& program, const KernelSet& set)
         : sums_(std::move(sums)),
-          map_(ir::kernel::finishing_map(contract)),
+          map_(std::move(finish)),
+          bytes_of_sums_(bytes_of_sums),
           finish_(make_step(map_, program, set)) {}
 
     void run(const Memory& memory, const runtime::Run& run) const override {
-        sums_->run(memory, run);
-        finish_->run(memory, run);
+        if (!bytes_of_sums_) {
+            sums_->run(memory, run);
+            return finish_->run(memory, run);
+        }
+        ScratchScope scratch;
+        Memory with_sums = memory;
+        with_sums.push_back(scratch.take(*bytes_of_sums_));
+        sums_->run(with_sums, run);
+        finish_->run(with_sums, run);
     }
 
   private:
     StepRef sums_;
-    const ir::kernel::Body map_;  // what the step refers to
+    const ir::kernel::Body map_;                  // what the step refers to
+    const std::optional<int64_t> bytes_of_sums_;  // nothing: they are formed in place
     StepRef finish_;
 };
 
@@ -205,15 +216,26 @@ StepRef step_of(const Program& program, const KernelSet& set,
                    " gives ", dtype);
     auto sums = std::make_unique<ContractStep>(contract, *kernel, *kernel);
     if (contract.finish.values.empty()) return sums;
-    return std::make_unique<FinishedStep>(std::move(sums), contract, program, set);
+    return std::make_unique<FinishedStep>(std::move(sums), ir::kernel::finishing_map(contract),
+                                          std::nullopt, program, set);
 }
 
-StepRef step_of(const Program&, const KernelSet& set, const ir::kernel::ByteContract& c) {
+StepRef step_of(const Program& program, const KernelSet& set, const ir::kernel::ByteContract& c) {
     const ir::DType left = c.left.dtype, right = c.right.dtype;
-    return std::make_unique<ContractStep>(
-        ir::kernel::Contract{c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output, false,
-                             c.right_is_packed},
-        *set.contract_bytes(left, right), *set.contract_bytes(right, left));
+    ir::kernel::Contract product = ir::kernel::product_in(c)->contract;
+    ir::kernel::Map finish = ir::kernel::finishing_map(product);
+    if (!finish.values.empty()) {
+        // A buffer behind those of the program.
+        ir::kernel::Access& sums = product.output;
+        sums = {static_cast<int>(program.buffers.size()), ir::DType::int32, 0,
+                ir::row_major_strides(finish.extents)};
+        finish.inputs[0] = sums;
+    }
+    auto sums = std::make_unique<ContractStep>(product, *set.contract_bytes(left, right),
+                                               *set.contract_bytes(right, left));
+    if (finish.values.empty()) return sums;
+    const int64_t bytes = ir::element_count(finish.extents) * ir::size_of(ir::DType::int32);
+    return std::make_unique<FinishedStep>(std::move(sums), std::move(finish), bytes, program, set);
 }
 
 const bool runs_pack = steps().add<ir::kernel::Pack, step_of>();

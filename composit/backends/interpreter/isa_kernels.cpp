@@ -330,7 +330,7 @@ const ContractKernel* find_contract(DType dtype) {
 template <class Left, class Right>
 void contract_bytes_of(const ContractArguments& a, const ContractRange& range, void* scratch) {
     auto c = described<ByteProduct<Left, Right>, Left, Right, int32_t>(a);
-    c.right_is_packed = a.right_is_packed;
+    c.left_is_packed = a.left_is_packed, c.right_is_packed = a.right_is_packed;
     contract_bytes(c, part(range), scratch);
 }
 

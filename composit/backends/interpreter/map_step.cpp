@@ -66,6 +66,7 @@ struct Place {
 };
 
 Place place_of(const Program& program, int buffer) {
+    if (static_cast<size_t>(buffer) >= program.buffers.size()) return {buffer, 0, 0};  // a step's
     const auto& b = program.buffers[static_cast<size_t>(buffer)];
     if (b.arena_offset < 0) return {buffer, 0, 0};
     return {buffer, b.arena_offset, b.arena_offset + b.bytes};

@@ -211,7 +211,7 @@ inline Work work(const Search& k) {
 inline Extents panels_of(const Pack& pack) {
     const int64_t count = element_count(pack.across);
     const int64_t width = pack.panel_width > 0 ? pack.panel_width : 64;
-    return {pack.is_left ? count + 3 : (count + width - 1) / width * width,
+    return {pack.is_left && pack.panel_width == 0 ? count + 3 : (count + width - 1) / width * width,
             element_count(pack.depth)};
 }
 
@@ -265,12 +265,12 @@ void describe(K& k, V&& v) {
     v.loops("columns", k.columns, LoopRole::fixed);
     v.reads("left", k.left, k.batch, k.rows, k.depth);
     v.reads("right", k.right, k.batch, k.depth, k.columns);
+    v.reads("finish.inputs", k.finish.inputs, k.batch, k.rows, k.columns);
+    v.values("finish.values", k.finish.values, k.batch, k.rows, k.columns);
+    v.says("left_is_packed", k.left_is_packed);
     v.says("right_is_packed", k.right_is_packed);
     v.writes("output", k.output, k.batch, k.rows, k.columns);
-}
-inline std::string_view form(const ByteContract&) {
-    return "{batch b, rows m, columns n}:\n{output} = sum {depth k} of int32({left}) * "
-           "int32({right})";
+    v.writes("finish.outputs", k.finish.outputs, k.batch, k.rows, k.columns);
 }
 inline Work work(const ByteContract& k) {
     return {.products =

@@ -407,6 +407,30 @@ Map finishing_map(const Contract& c) {
     return map;
 }
 
+namespace {
+
+template <class To, class From>
+To same_product(const From& c) {
+    return {c.batch, c.rows,   c.columns,        c.depth,           c.left,
+            c.right, c.output, c.left_is_packed, c.right_is_packed, c.finish};
+}
+
+}  // namespace
+
+std::optional<Product> product_in(const Body& body) {
+    if (const auto* c = std::get_if<Contract>(&body)) return Product{*c, c->output.dtype};
+    if (const auto* c = std::get_if<ByteContract>(&body))
+        return Product{same_product<Contract>(*c), DType::int32};
+    return std::nullopt;
+}
+
+void put_product(Body& body, Contract contract) {
+    if (std::holds_alternative<ByteContract>(body))
+        body = same_product<ByteContract>(contract);
+    else
+        body = std::move(contract);
+}
+
 uint64_t structural_hash(const Kernel& kernel) {
     Fingerprint print;
     print.add(kernel);

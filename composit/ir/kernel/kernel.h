@@ -134,15 +134,18 @@ struct Contract {
 };
 
 // output[b, m, n] = sum over k of left[b, m, k] * right[b, k, n], of bytes: each operand is int8 or
-// uint8, the products and their sums are int32, and wrap. Strides as those of a Contract. A right
-// operand that `is_packed` was copied by Pack: in panels of 32 columns, of which four neighbours
-// along the depth follow one another.
+// uint8, the products and their sums are int32, and wrap. Strides as those of a Contract. An
+// operand that `is_packed` was copied by Pack: in panels of 12 rows or 32 columns, of which four
+// neighbours along the depth follow one another. With a `finish`, `output` is that of the first
+// value, of any dtype, and the depth is at most most_depth_at_once.
+inline constexpr int64_t most_depth_at_once = 16384;
 struct ByteContract {
     static constexpr std::string_view kind = "ByteContract";
-    static constexpr int64_t panel_columns = 32, together = 4;
+    static constexpr int64_t panel_rows = 12, panel_columns = 32, together = 4;
     Extents batch, rows, columns, depth;
     Access left, right, output;
-    bool right_is_packed = false;
+    bool left_is_packed = false, right_is_packed = false;
+    Finish finish = {};
 };
 
 // output[m, n] = sum over k of left[m, k] * value(inputs[0][k, n], inputs[1][k, n], …): a
@@ -371,6 +374,14 @@ double bytes_moved(const Kernel& kernel, const Program& program);
 // The map that a contraction's finish stands for, in place over its output: what to run behind the
 // contraction where sums are not finished one by one.
 Map finishing_map(const Contract& contract);
+// What a Contract and a ByteContract have in common, as a Contract, and the dtype of the sums.
+struct Product {
+    Contract contract;
+    DType sums;
+};
+std::optional<Product> product_in(const Body& body);
+// Puts the product into a body of the kind that it was taken from.
+void put_product(Body& body, Contract contract);
 
 // The same contraction with each batch loop that one operand alone depends on among that operand's
 // rows or columns: fewer, larger products. Every element keeps its order of work.

@@ -203,14 +203,22 @@ class Writer : public Elements {
         return text.fill(form(kind));
     }
 
-    std::string body(const Contract& c) const {
+    // Of any product; factors of another dtype than the sums are made wider.
+    template <class Kind>
+        requires requires(const Kind& kind) { kind.right_is_packed; }
+    std::string body(const Kind& c) const {
+        const DType sums = product_in(c)->sums;
+        const std::string before = c.left.dtype == sums ? "" : text(sums, "(");
+        const std::string behind = before.empty() ? "" : ")";
         size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
         std::vector<std::string> out = names_in({{'b', b}, {'m', m}, {'n', n}});
         std::vector<std::string> left = names_in({{'b', b}, {'m', m}, {'k', k}});
         std::vector<std::string> right = names_in({{'b', b}, {'k', k}, {'n', n}});
         const auto operand = [&](const Access& access, const std::vector<std::string>& names,
                                  bool is_packed) {
-            return is_packed ? buffer_name(access.buffer) + "[packed]" : element(access, names);
+            return before +
+                   (is_packed ? buffer_name(access.buffer) + "[packed]" : element(access, names)) +
+                   behind;
         };
         const Finish& finish = c.finish;
         std::string result = text("  ", loops_text(concatenate({c.batch, c.rows, c.columns}), out),

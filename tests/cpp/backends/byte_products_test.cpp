@@ -48,9 +48,14 @@ std::vector<Tensor> two_products(const std::vector<Tensor>& x) {
     const Tensor shared = wide(x[0]);
     return {numpy::matmul(shared, wide(x[1])), numpy::matmul(wide(x[1]), shared)};
 }
-std::vector<Tensor> images(const std::vector<Tensor>& x) {
-    return {ops::convolve(wide(x[0]), wide(x[1]), {{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1})};
+Tensor windows(const Tensor& x, const Tensor& filters, int64_t step) {
+    return ops::convolve(wide(x), wide(filters), {{step, step}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1});
 }
+std::vector<Tensor> images(const std::vector<Tensor>& x) { return {windows(x[0], x[1], 1)}; }
+std::vector<Tensor> second_windows(const std::vector<Tensor>& x) {
+    return {windows(x[0], x[1], 2)};
+}
+std::vector<Tensor> third_windows(const std::vector<Tensor>& x) { return {windows(x[0], x[1], 3)}; }
 
 std::vector<Case> cases() {
     std::vector<Case> all;
@@ -73,6 +78,11 @@ std::vector<Case> cases() {
     add("computed", {50, 60}, {60, 70}, product_of_computed);
     add("two", {64, 64}, {64, 64}, two_products);
     add("images", {2, 5, 12, 13}, {8, 5, 3, 3}, images);
+    add("images_of_short_rows", {1, 8, 9, 9}, {28, 8, 3, 3}, images);
+    add("images_of_rows_of_14", {1, 4, 16, 16}, {12, 4, 3, 3}, images);
+    add("images_as_they_are", {1, 64, 7, 7}, {40, 64, 1, 1}, images);
+    add("second_windows", {1, 4, 29, 30}, {12, 4, 3, 3}, second_windows);
+    add("third_windows", {1, 8, 29, 30}, {24, 8, 3, 3}, third_windows);
     return all;
 }
 
@@ -104,6 +114,21 @@ Array bytes(DType dtype, const Shape& shape, uint32_t state) {
     return array;
 }
 
+// The results of a planned program as the reference has them, and as every instruction set does.
+void expect_results(const Program& program, const std::vector<Array>& inputs,
+                    const std::vector<Array>& expected, bool by_reference = true) {
+    const auto expect = [&](const std::string& way, const std::vector<Array>& results) {
+        for (size_t k = 0; k < results.size(); ++k)
+            EXPECT_EQ(differing(results[k], expected[k]), 0) << way << ", output " << k;
+    };
+    if (by_reference) expect("reference", Reference(program, inputs).run());
+    for (const auto* set : interpreter::usable_kernel_sets()) {
+        const auto interpreted = interpreter::InterpreterBackend(*set).compile(program, {});
+        for (int threads : {1, 2, 4})
+            expect(set->name, run(*interpreted, program, inputs, threads));
+    }
+}
+
 TEST(ByteProducts, HaveTheSumsOfInt32) {
     std::vector<Expected> to_be_compiled;
     for (const Case& c : cases()) {
@@ -118,16 +143,7 @@ TEST(ByteProducts, HaveTheSumsOfInt32) {
             if (buffer.kind == ir::kernel::BufferKind::temporary)
                 EXPECT_EQ(ir::size_of(buffer.dtype), 1) << ir::kernel::print(narrow);
         narrow = transforms::plan_buffers(std::move(narrow), true);
-        const auto expect = [&](const std::string& way, const std::vector<Array>& results) {
-            for (size_t k = 0; k < results.size(); ++k)
-                EXPECT_EQ(differing(results[k], expected[k]), 0) << way << ", output " << k;
-        };
-        expect("reference", Reference(narrow, inputs).run());
-        for (const auto* set : interpreter::usable_kernel_sets()) {
-            const auto interpreted = interpreter::InterpreterBackend(*set).compile(narrow, {});
-            for (int threads : {1, 2, 4})
-                expect(set->name, run(*interpreted, narrow, inputs, threads));
-        }
+        expect_results(narrow, inputs, expected);
         to_be_compiled.push_back({narrow, inputs, expected});
     }
     expect_compiled_bits(to_be_compiled, "byte_products");
@@ -164,23 +180,83 @@ TEST(ByteProducts, OfConstantsHaveTheSameSums) {
                 const bool has_fours = right.shape()[0] % 4 == 0;
                 EXPECT_EQ(packed.kernels.size(), has_fours ? 2U : 1U) << ir::kernel::print(packed);
                 EXPECT_EQ(apart.kernels.size(), 1U);
-                for (const Program& program : {packed, apart}) {
-                    const Program planned = transforms::plan_buffers(program, true);
-                    EXPECT_EQ(differing(Reference(planned, inputs).run()[0], expected[0]), 0);
-                    for (const auto* set : interpreter::usable_kernel_sets()) {
-                        const auto interpreted =
-                            interpreter::InterpreterBackend(*set).compile(planned, {});
-                        for (int threads : {1, 3})
-                            EXPECT_EQ(differing(run(*interpreted, planned, inputs, threads)[0],
-                                                expected[0]),
-                                      0)
-                                << set->name;
-                    }
-                }
+                for (const Program& program : {packed, apart})
+                    expect_results(transforms::plan_buffers(program, true), inputs, expected);
                 to_be_compiled.push_back(
                     {transforms::plan_buffers(packed, true), inputs, expected});
             }
     expect_compiled_bits(to_be_compiled, "constant_byte_products");
+}
+
+// Constant filters are packed where the other operand needs no sums of their rows.
+TEST(ByteProducts, OfConstantFiltersHaveTheSameSums) {
+    std::vector<Expected> to_be_compiled;
+    const std::vector<std::pair<int64_t, int64_t>> sizes = {{12, 4}, {70, 12}, {27, 120}};
+    for (const DType dtype : {DType::int8, DType::uint8})
+        for (const auto& [outputs, channels] : sizes) {
+            const Tensor filters = ir::constant(bytes(dtype, {outputs, channels, 3, 3}, 3));
+            const Tensor x = ir::input("x", DType::uint8, {1, channels, 9, 9});
+            Program plain = transforms::lower(transforms::simplify({windows(x, filters, 1)}), {x},
+                                              {.inline_scalars = true})
+                                .program;
+            plain.name = text("filters_", outputs, "_", dtype, "_", channels);
+            SCOPED_TRACE(plain.name);
+            const std::vector<Array> inputs = {bytes(DType::uint8, x.shape(), 4)};
+            const std::vector<Array> expected = Reference(plain, inputs).run();
+            const Target target{
+                .part_bytes = 64 << 10, .least_packed_bytes = 1, .least_product = 1};
+            const Program packed =
+                transforms::pack_constants(transforms::narrow_products(plain, target), target);
+            const Program apart = transforms::without_packs(packed);
+            EXPECT_EQ(packed.kernels.size() - apart.kernels.size(), dtype == DType::int8 ? 1U : 0U)
+                << ir::kernel::print(packed);
+            for (const Program& program : {packed, apart})
+                expect_results(transforms::plan_buffers(program, true), inputs, expected);
+            to_be_compiled.push_back({transforms::plan_buffers(packed, true), inputs, expected});
+        }
+    expect_compiled_bits(to_be_compiled, "constant_filters_of_bytes");
+}
+
+// What follows the sums is computed of them tile by tile, in numbers of any dtype.
+TEST(ByteProducts, AreFinishedWhereTheyAreFormed) {
+    const auto rounded = [](const Tensor& scaled) {
+        const Tensor x = ops::map("rint", {scaled});
+        const Tensor cut =
+            ops::map("minimum", {ops::map("maximum", {x, x * 0.0f}), x * 0.0f + 255.0f});
+        return ops::astype(ops::astype(cut, DType::int32), DType::uint8);
+    };
+    std::vector<Expected> to_be_compiled;
+    const std::vector<std::pair<int64_t, int64_t>> sizes = {{40, 100}, {1500, 70}, {4100, 150}};
+    for (const auto& [depth, columns] : sizes) {
+        const Tensor x = ir::input("x", DType::int8, {9, depth}),
+                     y = ir::input("y", DType::uint8, {depth, columns});
+        const Tensor scale = ir::constant(random_array(DType::float32, {9, 1}, 5));
+        const Tensor sums = numpy::matmul(wide(x), wide(y));
+        const Tensor scaled = ops::astype(sums, DType::float32) * scale;
+        const bool is_deep = depth > 1000;  // the reference takes seconds
+        for (const bool has_two : {false, true}) {
+            if (has_two && is_deep) continue;
+            std::vector<Tensor> results = {has_two ? scaled : rounded(scaled)};
+            if (has_two) results.push_back(ops::map("negative", {sums}));
+            Program plain =
+                transforms::lower(transforms::simplify(results), {x, y}, {.inline_scalars = true})
+                    .program;
+            plain.name = text("finished_", depth, "_", columns, has_two ? "_two" : "");
+            SCOPED_TRACE(plain.name);
+            const std::vector<Array> inputs = {bytes(DType::int8, x.shape(), 6),
+                                               bytes(DType::uint8, y.shape(), 7)};
+            const std::vector<Array> expected = Reference(plain, inputs).run();
+            const Target target{.least_product = 1};
+            Program made =
+                transforms::merge_maps(transforms::narrow_products(plain, target), target);
+            made = transforms::plan_buffers(transforms::finish_products(std::move(made), target),
+                                            true);
+            ASSERT_EQ(made.kernels.size(), 1U) << ir::kernel::print(made);
+            expect_results(made, inputs, expected, !is_deep);
+            to_be_compiled.push_back({made, inputs, expected});
+        }
+    }
+    expect_compiled_bits(to_be_compiled, "finished_byte_products");
 }
 
 // What others read as int32, or what was no byte, stays as it is; so do small products.

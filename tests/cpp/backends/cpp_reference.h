@@ -379,22 +379,19 @@ class Reference {
             store(c.output, out, k <= 256 ? sum : apply(Op::add, DType::float32, total, sum));
         });
     }
-    // A packed right operand: over panels, groups of fours, and places within a panel.
-    static Access fours_of(const ir::kernel::ByteContract& c) {
-        constexpr int64_t width =
-            ir::kernel::ByteContract::panel_columns * ir::kernel::ByteContract::together;
-        const int64_t groups = ir::element_count(c.depth) / ir::kernel::ByteContract::together;
-        return {c.right.buffer, c.right.dtype, 0, {width * groups, width, 1}};
-    }
-    static Index packed_index(const ir::kernel::ByteContract& c, const Index& column,
-                              const Index& depth) {
-        constexpr int64_t columns = ir::kernel::ByteContract::panel_columns;
-        const int64_t fours = ir::kernel::ByteContract::together, k = flat(c.depth, depth);
-        const int64_t n = flat(c.columns, column);
-        return {n / columns, k / fours, n % columns * fours + k % fours};
+    // A packed operand: its number across, and a position of the depth, in panels.
+    Bits load_packed(const ir::kernel::ByteContract& c, const Access& operand, int64_t panel,
+                     int64_t across, int64_t k) {
+        constexpr int64_t fours = ir::kernel::ByteContract::together;
+        const int64_t groups = ir::element_count(c.depth) / fours;
+        const Access packed{
+            operand.buffer, operand.dtype, 0, {panel * fours * groups, panel * fours, 1}};
+        return load(packed, {across / panel, k / fours, across % panel * fours + k % fours});
     }
     void run_body(const ir::kernel::ByteContract& c) {
+        using ir::kernel::ByteContract;
         const size_t b = c.batch.size(), m = c.rows.size();
+        const ir::scalar::Evaluator values(c.finish.values);
         each(ir::kernel::concatenate({c.batch, c.rows, c.columns}), [&](const Index& out) {
             const auto at = [&](size_t place) {
                 return out.begin() + static_cast<std::ptrdiff_t>(place);
@@ -403,17 +400,29 @@ class Reference {
             const Index column(at(b + m), out.end());
             uint32_t sum = 0;
             each(c.depth, [&](const Index& depth) {
-                const auto factor = [&](const Access& access, const Index& index) {
-                    const auto byte = static_cast<uint8_t>(load(access, index)[0]);
+                const auto factor = [](const Access& access, Bits bits) {
+                    const auto byte = static_cast<uint8_t>(bits[0]);
                     return access.dtype == DType::int8
                                ? static_cast<uint32_t>(static_cast<int8_t>(byte))
                                : uint32_t{byte};
                 };
-                sum += factor(c.left, join({batch, row, depth})) *
-                       (c.right_is_packed ? factor(fours_of(c), packed_index(c, column, depth))
-                                          : factor(c.right, join({batch, depth, column})));
+                const int64_t k = flat(c.depth, depth);
+                const Bits left =
+                    c.left_is_packed
+                        ? load_packed(c, c.left, ByteContract::panel_rows, flat(c.rows, row), k)
+                        : load(c.left, join({batch, row, depth}));
+                const Bits right = c.right_is_packed
+                                       ? load_packed(c, c.right, ByteContract::panel_columns,
+                                                     flat(c.columns, column), k)
+                                       : load(c.right, join({batch, depth, column}));
+                sum += factor(c.left, left) * factor(c.right, right);
             });
-            store(c.output, out, {sum, 0});
+            if (c.finish.values.empty()) return store(c.output, out, {sum, 0});
+            std::vector<Bits> given = arguments(c.finish.inputs, out);
+            given.insert(given.begin(), Bits{sum, 0});
+            const std::vector<Bits> results = values(given);
+            for (size_t j = 0; j < results.size(); ++j)
+                store(j == 0 ? c.output : c.finish.outputs[j - 1], out, results[j]);
         });
     }
     void run_body(const ir::kernel::Fused& f) {
