@@ -140,23 +140,26 @@ struct ByteOutput {
     int64_t b, row, column;
 };
 
-// R rows, of row i the words of the steps from left[k * left_step + i * steps] on, times a panel of
-// columns, four bytes of each at right[k * right_step + j * 4], for k < fours.
-template <ByteDots dots, int R, bool left_has_sign, uint32_t flip>
+// R rows, of row i the words of the steps from left[k * left_step + i * steps] on, times V vectors
+// of columns of a panel, four bytes of each column at right[k * right_step + j * 4], for k < fours.
+template <ByteDots dots, int R, int V, bool left_has_sign, uint32_t flip>
 COMPOSIT_APART void byte_tile(const uint32_t* left, int64_t left_step, const int8_t* right,
                               int64_t right_step, int64_t fours, const ByteOutput<R>& out) {
-    ByteSums sums[R][2];
-    repeat<R>([&](int i) COMPOSIT_STEP { sums[i][0] = sums[i][1] = ByteSums{}; });
+    ByteSums sums[R][V];
+    repeat<R>([&](int i) COMPOSIT_STEP {
+        repeat<V>([&](int v) COMPOSIT_STEP { sums[i][v] = ByteSums{}; });
+    });
     constexpr int steps = byte_steps<dots>;
     for (int64_t k = 0; k < fours; ++k) {
         repeat<steps>([&](int step) COMPOSIT_STEP {
-            ByteFactors<dots, left_has_sign> factors[2];
-            factors[0].read(right, flip, step), factors[1].read(right + vector_bytes, flip, step);
+            ByteFactors<dots, left_has_sign> factors[V];
+            repeat<V>([&](int v)
+                          COMPOSIT_STEP { factors[v].read(right + v * vector_bytes, flip, step); });
             repeat<R>([&](int i) COMPOSIT_STEP {
                 __asm__("" ::: "memory");  // each row's word is read where it is used
                 const uint32_t word = left[i * steps + step];
-                sums[i][0] = factors[0].added(sums[i][0], word);
-                sums[i][1] = factors[1].added(sums[i][1], word);
+                repeat<V>([&](int v)
+                              COMPOSIT_STEP { sums[i][v] = factors[v].added(sums[i][v], word); });
             });
         });
         left += left_step, right += right_step;
@@ -165,32 +168,30 @@ COMPOSIT_APART void byte_tile(const uint32_t* left, int64_t left_step, const int
     const auto finished = [&](int i, int v) COMPOSIT_STEP {
         return reinterpret_cast<Words>(sums[i][v]) + out.added[i];
     };
-    if (out.finish != nullptr) {
-        uint32_t plain[R][byte_columns];
+    if (out.finish == nullptr && out.are_neighbours && out.count == V * byte_lanes) {
         repeat<R>([&](int i) COMPOSIT_STEP {
-            for (int v = 0; v < 2; ++v) store(plain[i] + v * byte_lanes, finished(i, v));
+            uint32_t* const row = reinterpret_cast<uint32_t*>(out.rows[i]) + out.columns[0];
+            repeat<V>([&](int v) COMPOSIT_STEP {
+                uint32_t* const to = row + v * byte_lanes;
+                store(to, out.adds ? finished(i, v) + load(to) : finished(i, v));
+            });
         });
+        return;
+    }
+    uint32_t plain[R][byte_columns];
+    repeat<R>([&](int i) COMPOSIT_STEP {
+        repeat<V>([&](int v) COMPOSIT_STEP { store(plain[i] + v * byte_lanes, finished(i, v)); });
+    });
+    if (out.finish != nullptr) {
         out.finish->run(out.finish->operands, reinterpret_cast<const int32_t*>(plain[0]), out.b,
                         out.row, R, out.column, out.count);
         return;
     }
-    repeat<R>([&](int i) COMPOSIT_STEP {
-        const Words words[2] = {finished(i, 0), finished(i, 1)};
-        uint32_t* const to = reinterpret_cast<uint32_t*>(out.rows[i]);
-        if (out.are_neighbours && out.count == byte_columns) {
-            uint32_t* const row = to + out.columns[0];
-            for (int v = 0; v < 2; ++v)
-                store(row + v * byte_lanes,
-                      out.adds ? words[v] + load(row + v * byte_lanes) : words[v]);
-        } else {
-            uint32_t plain[byte_columns];
-            for (int v = 0; v < 2; ++v) store(plain + v * byte_lanes, words[v]);
-            for (int64_t j = 0; j < out.count; ++j) {
-                uint32_t& element = to[out.columns[j]];
-                element = plain[j] + (out.adds ? element : 0);
-            }
+    for (int i = 0; i < R; ++i)
+        for (int64_t j = 0; j < out.count; ++j) {
+            uint32_t& element = reinterpret_cast<uint32_t*>(out.rows[i])[out.columns[j]];
+            element = plain[i][j] + (out.adds ? element : 0);
         }
-    });
 }
 
 // Where the fours of columns are, of a block of depth: those of column j at at(j), then every
@@ -207,6 +208,12 @@ struct BytePanels {
 template <class Left, class Right>
 constexpr uint32_t flip_of_right =
     (static_cast<Left>(-1) < 0) == (static_cast<Right>(-1) < 0) ? 0x80808080u : 0u;
+
+// A number as a type.
+template <uint32_t number>
+struct ByteChoice {
+    static constexpr uint32_t value = number;
+};
 
 // The block of the output between some columns and some of the depth.
 template <class Left>
@@ -270,12 +277,20 @@ inline void byte_rows(const ByteProduct<Left, Right>& c, const ByteBlock<Left>& 
         out.count = least(block.count - j, byte_columns);
         out.are_neighbours = are_consecutive(out.columns, out.count);
         const int8_t* const right = block.panels.at(block.first_of_panels + j);
-        if (flip != 0 && c.right_is_packed)
-            byte_tile<dots, R, left_has_sign, flip>(words, left_step, right, block.panels.step,
-                                                    groups, out);
+        const auto tile = [&](auto vectors, auto flipped) COMPOSIT_STEP {
+            byte_tile<dots, R, decltype(vectors)::value, left_has_sign, decltype(flipped)::value>(
+                words, left_step, right, block.panels.step, groups, out);
+        };
+        const auto tile_of = [&](auto vectors) COMPOSIT_STEP {
+            if (flip != 0 && c.right_is_packed)
+                tile(vectors, ByteChoice<flip>{});
+            else
+                tile(vectors, ByteChoice<0>{});
+        };
+        if (out.count <= byte_lanes)
+            tile_of(ByteChoice<1>{});
         else
-            byte_tile<dots, R, left_has_sign, 0>(words, left_step, right, block.panels.step, groups,
-                                                 out);
+            tile_of(ByteChoice<2>{});
     }
 }
 
