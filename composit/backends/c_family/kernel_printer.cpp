@@ -6,6 +6,7 @@
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/ir/kernel/row_of_windows.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -119,7 +120,7 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
             members.push_back(print_kernel(member.kernel, program, file_names));
     const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body);
     if (contract != nullptr && !contract->finish.values.empty() &&
-        ir::is_floating(contract->output.dtype))
+        ir::is_floating(contract->output.dtype) && !ir::kernel::is_row_of_windows(*contract))
         members.push_back(
             print_finish(*contract, file_names.claim(function + "_finish"), program, file_names));
     KernelText writer(kernel, program, file_names);
