@@ -6,6 +6,7 @@
 // batch, rows or columns, and the map's accesses get their strides in that order.
 #include "composit/base/ascii.h"
 #include "composit/ir/kernel/loops.h"
+#include "composit/ir/kernel/row_of_windows.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/nest.h"
 #include "composit/transforms/transforms.h"
@@ -72,7 +73,10 @@ std::optional<Contract> finished(const Product& product_given, const Map& given,
     const int64_t columns = ir::element_count(contract.columns);
     const int64_t depth = ir::element_count(contract.depth);
     const int64_t rows = ir::element_count(contract.rows);
-    if (columns < target.least_columns || rows * columns * depth <= target.least_product)
+    // Windows have a loop of their own, which goes on with what it has summed.
+    const bool is_of_tiles = !is_in_place || !ir::kernel::is_row_of_windows(contract);
+    if (is_of_tiles &&
+        (columns < target.least_columns || rows * columns * depth <= target.least_product))
         return std::nullopt;
     if (depth > target.depth_of_map &&
         count * ir::size_of(contract.output.dtype) < target.near_bytes)

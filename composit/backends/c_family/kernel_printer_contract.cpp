@@ -1,8 +1,10 @@
-// Prints a Contract: floats by the prelude's blocked product, windows of single filters, integers
-// and bool as plain loops.
+// Prints a Contract: floats by the prelude's blocked product; what has loops of its own is printed
+// by kernel_printer_plainly.cpp.
 #include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/plain_products.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
+#include "composit/ir/kernel/row_of_windows.h"
 
 #include <algorithm>
 #include <tuple>
@@ -13,6 +15,7 @@ namespace {
 using ir::kernel::Access;
 using ir::kernel::Contract;
 using ir::kernel::Extents;
+using ir::kernel::is_row_of_windows;
 
 using Strides = std::vector<int64_t>;
 
@@ -222,120 +225,8 @@ bool has_vectors_of_integers(const Contract& c, const Groups& groups) {
            groups.column_count() >= few_columns && ir::element_count(groups.depth.extents) > 0;
 }
 
-// Whether one row is multiplied by windows that overlap, of few elements, as is the filter of a
-// channel that has one of its own: no other row would read a copy of the windows, so it costs more
-// than to read them where they are.
-bool is_row_of_windows(const Contract& c, const Groups& groups) {
-    constexpr int64_t most_depth = 64, few_columns = 4, widest_step = 2;
-    const LoopNest &columns = groups.columns, &depth = groups.depth;
-    if (c.left_is_packed || c.right_is_packed || groups.row_count() != 1) return false;
-    if (depth.extents.empty() || columns.extents.empty()) return false;
-    const int64_t count = columns.extents.back(), step = columns.accesses[0].strides.back();
-    const int64_t inside = depth.accesses[1].strides.back();
-    return ir::element_count(depth.extents) <= most_depth && count >= few_columns && step >= 1 &&
-           step <= widest_step && inside >= 1 && inside < count * step;
-}
-
-// All positions in row-major order, as the texts of numbers.
-std::vector<std::vector<std::string>> positions(const Extents& extents) {
-    std::vector<std::vector<std::string>> all(1);
-    for (int64_t extent : extents) {
-        std::vector<std::vector<std::string>> longer;
-        for (const std::vector<std::string>& start : all)
-            for (int64_t i = 0; i < extent; ++i) {
-                longer.push_back(start);
-                longer.back().push_back(text(i));
-            }
-        all = std::move(longer);
-    }
-    return all;
-}
-
-// Each result in a loop of its own. Integers wrap: their sums are formed in an unsigned type of at
-// least 32 bits, of which the low ones are kept. Those of floats are one chain of fma, which is
-// written out, so that the loop over columns is the innermost one.
-void print_plainly(KernelText& writer, const Contract& c, const Groups& groups) {
-    const bool is_bool = c.output.dtype == ir::DType::boolean;
-    const bool is_float = ir::is_floating(c.output.dtype);
-    const std::string sum_type = is_bool || is_float                ? type_name(c.output.dtype)
-                                 : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
-                                                                    : "uint64_t";
-    auto join_strides = [](Access access, std::vector<const Strides*> parts) {
-        access.strides.clear();
-        for (const Strides* more : parts)
-            access.strides.insert(access.strides.end(), more->begin(), more->end());
-        return access;
-    };
-    const LoopNest &b = groups.batch, &m = groups.rows, &n = groups.columns, &k = groups.depth;
-    Access left = join_strides(
-        c.left, {&b.accesses[0].strides, &m.accesses[0].strides, &k.accesses[0].strides});
-    Access right = join_strides(
-        c.right, {&b.accesses[1].strides, &n.accesses[0].strides, &k.accesses[1].strides});
-    Access output = join_strides(
-        c.output, {&b.accesses[2].strides, &m.accesses[1].strides, &n.accesses[1].strides});
-    std::vector<std::string> batch = writer.claim_indices(b.extents.size(), "bcd");
-    std::vector<std::string> rows = writer.claim_indices(m.extents.size(), "ij");
-    std::vector<std::string> columns = writer.claim_indices(n.extents.size(), "np");
-    auto with = [](std::vector<std::string> a, const std::vector<std::string>& more) {
-        a.insert(a.end(), more.begin(), more.end());
-        return a;
-    };
-    std::string sum = writer.names.claim("sum");
-    Extents outer = ir::kernel::concatenate({b.extents, m.extents, n.extents});
-    std::vector<std::string> outer_names = with(with(batch, rows), columns);
-    Extents shared = outer;  // among threads; vectors are made of whole columns
-    if (is_float) shared.pop_back();
-    int split = choose_split(shared, ir::kernel::flops({"", "", {}, c}));
-    writer.printed.tasks = split < 0 ? 1 : outer[static_cast<size_t>(split)];
-    for (const std::string& header : loop_headers(outer_names, outer, split))
-        writer.code.open(header);
-    writer.code.add(text(sum_type, " ", sum, " = 0;"));
-    const auto factors = [&](const std::vector<std::string>& depth) {
-        return std::pair(writer.element(left, with(with(batch, rows), depth)),
-                         writer.element(right, with(with(batch, columns), depth)));
-    };
-    if (is_float) {
-        writer.printed.prelude = {"vector.h"};
-        for (const std::vector<std::string>& position : positions(k.extents)) {
-            const auto [a, w] = factors(position);
-            writer.code.add(text(sum, " = fused(", a, ", ", w, ", ", sum, ");"));
-        }
-    } else {
-        std::vector<std::string> depth = writer.claim_indices(k.extents.size(), "kl");
-        const auto [a, w] = factors(depth);
-        std::string update = is_bool ? text(sum, " |= ", a, " & ", w, ";")
-                                     : text(sum, " += static_cast<", sum_type, ">(", a,
-                                            ") * static_cast<", sum_type, ">(", w, ");");
-        writer.code.nest(loop_headers(depth, k.extents, -1), {update});
-    }
-    std::string result =
-        is_bool || is_float ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
-    if (c.finish.values.empty()) {
-        writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
-    } else {
-        const auto access = [&](size_t number) {
-            const size_t read = c.finish.inputs.size();
-            const Access& whole =
-                number < read ? c.finish.inputs[number] : c.finish.outputs[number - read];
-            return join_strides(whole,
-                                {&b.accesses[3 + number].strides, &m.accesses[2 + number].strides,
-                                 &n.accesses[2 + number].strides});
-        };
-        std::vector<Access> inputs;
-        for (size_t k = 0; k < c.finish.inputs.size(); ++k) inputs.push_back(access(k));
-        const ComputedValues computed = writer.compute(
-            c.finish.values, inputs, outer_names, ValueRead{"finished", result, c.output.dtype});
-        for (const std::string& line : computed.lines) writer.code.add(line);
-        for (size_t j = 0; j < computed.results.size(); ++j)
-            writer.code.add(
-                text(writer.element(j == 0 ? output : access(inputs.size() + j - 1), outer_names),
-                     " = ", computed.results[j], ";"));
-    }
-    for (size_t d = 0; d < outer.size(); ++d) writer.code.close();
-}
-
 bool is_by_blocks(const Contract& c, const Groups& groups) {
-    return ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups) && !is_small(c, groups);
+    return ir::is_floating(c.output.dtype) && !is_row_of_windows(c) && !is_small(c, groups);
 }
 
 // A task is a part of one product of the batch; those of [begin, end) that share a product become
@@ -471,7 +362,7 @@ void print_contract(KernelText& writer, const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
     writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
-    if (ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups))
+    if (ir::is_floating(c.output.dtype) && !is_row_of_windows(c))
         print_float(writer, c, groups);
     else if (has_vectors_of_integers(c, groups))
         print_blocks(writer, c, groups);

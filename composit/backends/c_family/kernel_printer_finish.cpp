@@ -3,6 +3,7 @@
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
+#include "composit/ir/kernel/row_of_windows.h"
 
 namespace composit::c_family {
 namespace {
@@ -225,7 +226,8 @@ std::string fetched_text(const KernelText& writer, const Contract& c) {
 bool is_finished_in_tiles(const ir::kernel::Product& product) {
     const Contract& c = product.contract;
     if (c.finish.values.empty()) return false;
-    return ir::is_floating(product.sums) || c.left.dtype != product.sums;
+    if (c.left.dtype != product.sums) return true;
+    return ir::is_floating(product.sums) && !ir::kernel::is_row_of_windows(c);
 }
 
 PrintedKernel print_finish(const ir::kernel::Product& product, const std::string& function,

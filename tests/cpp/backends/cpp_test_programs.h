@@ -233,6 +233,30 @@ inline Program image_columns(int64_t filters, int64_t channels, int64_t width) {
     return b.done();
 }
 
+// Windows of single filters, each of `size` x `size`, over padded images: rows of results are
+// shorter and longer than vectors are.
+inline Program windows_of_channels(DType dtype, int64_t step, int64_t size) {
+    Builder b("windows_of_channels_" + std::to_string(step) + "_" + std::to_string(size));
+    constexpr int64_t channels = 3;
+    for (const int64_t width : {2, 3, 4, 5, 7, 8, 9, 14, 17, 28, 33}) {
+        const std::string name = std::to_string(width);
+        const int64_t padded = (width - 1) * step + size;
+        const int image = b.input("image" + name, dtype, {channels, padded, padded});
+        const int w = b.input("w" + name, dtype, {channels, size, size});
+        const int y = b.output("y" + name, dtype, {channels, width, width});
+        b.kernel(
+            "windows_" + name,
+            ir::kernel::Contract{{channels},
+                                 {1},
+                                 {width, width},
+                                 {size, size},
+                                 b.access(w, {size * size, 0, size, 1}),
+                                 b.access(image, {padded * padded, padded, 1, padded * step, step}),
+                                 b.access(y, {width * width, 0, width, 1})});
+    }
+    return b.done();
+}
+
 // Products too small for panels: of all lengths around those of vectors and tiles, with the right
 // operand and the output either way round.
 inline Program small_products(DType dtype) {
@@ -279,6 +303,11 @@ inline std::vector<Program> contract_programs() {
         convolution(),
         small_products(f),
         small_products(d),
+        windows_of_channels(f, 1, 3),
+        windows_of_channels(f, 2, 3),
+        windows_of_channels(f, 2, 2),
+        windows_of_channels(d, 1, 5),
+        windows_of_channels(d, 2, 3),
         image_columns(7, 3, 26),
         image_columns(8, 30, 5),
         image_columns(150, 2, 9),

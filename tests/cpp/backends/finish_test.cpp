@@ -104,6 +104,14 @@ std::vector<Case> cases() {
              return std::vector{relu(y / weights({34, 1}, 6) + x[1])};
          },
          1},
+        {"windows_of_channels",  // of which the last ones of a row are computed with those before
+         {{1, 6, 16, 16}, {6, 1, 3, 3}},
+         [](V x) {
+             const Tensor y =
+                 ops::convolve(x[0], x[1], {{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 6});
+             return std::vector{relu(y / weights({6, 1, 1}, 6))};
+         },
+         1},
         {"batches",
          {{3, 24, 60}, {3, 60, 50}, {3, 1, 50}},
          [](V x) { return std::vector{relu(numpy::matmul(x[0], x[1]) - x[2])}; },
