@@ -109,7 +109,8 @@ std::string ProcedureWriter::name_of(const std::string& wanted, size_t place) {
 
 std::vector<std::string> ProcedureWriter::values(const std::vector<Expr>& given,
                                                  std::vector<std::string>& before) {
-    return value_texts(given, names_, taken_, roundings_.variables, before);
+    return value_texts(given, names_, taken_, roundings_.variables, before,
+                       is_for_vectors_ ? cpp_spelling_for_vectors : cpp_spelling);
 }
 
 void ProcedureWriter::declare_arrays(const Block& block, size_t index) {
