@@ -95,9 +95,9 @@ std::string ProcedureWriter::run() {
             !parts_[i]->function.arrays_of(ArrayVariable::Role::output).empty())
             acting.insert(functions_[i].name);
     const Procedure& own = procedure_.reverse_of ? *procedure_.reverse_of : procedure_;
-    return printed(
-        gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own), acting),
-        procedure_.file);
+    return printed(gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own),
+                            acting, &taken_),
+                   procedure_.file);
 }
 
 // Variables whose scopes do not meet may have one name.
