@@ -1,6 +1,7 @@
 // Branches for values.
 #include "composit/knossos/choices.h"
 
+#include "composit/ir/procedure/conditions_again.h"
 #include "composit/knossos/statements.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Value Choices::chosen(const Value& condition, const Side& a, const Side& b) {
     const Kind kind = code.kind_by_trial([&] {
         return operators.select(code.hidden("condition", Kind::boolean), a.value, b.value);
     });
-    const Expr made = code.hidden("chosen", kind);
+    const Expr made = code.hidden(ir::procedure::name_of_choices, kind);
     for (const Side& each : {a, b})
         each.statements->statements.push_back(
             Statement::assign(made.index(), operators.cast(each.value, kind), code.line));

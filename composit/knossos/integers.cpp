@@ -116,9 +116,18 @@ bool Integers::is_within(const Value& value, const Value& extent) const {
     const auto known = bounds.find(base.index());
     if (known == bounds.end()) return false;
     const auto [below, moved] = linear(resolved(known->second.below));
-    if (static_cast<bool>(below) != static_cast<bool>(top)) return false;
-    if (below && !same(below, top)) return false;
-    return moved + constant <= limit;
+    if (static_cast<bool>(below) == static_cast<bool>(top) && (!below || same(below, top)))
+        return moved + constant <= limit;
+    // Below i + 1, of the counter of a loop around: no greater than i.
+    const bool is_counted = below && below.op() == Op::argument && below.index() < base.index() &&
+                            bounds.contains(below.index());
+    return is_counted && is_within(this->moved(below, moved + constant - 1), extent);
+}
+
+bool Integers::is_next_of_counter(const Expr& value) const {
+    const auto [base, constant] = linear(value);
+    return constant == 1 && value.op() == Op::add && base && base.op() == Op::argument &&
+           bounds.contains(base.index());
 }
 
 void Integers::narrow(int counter, const std::string& comparison, int64_t number) {

@@ -38,6 +38,8 @@ class Integers {
     bool is_natural(const Value& value) const;  // known not to be negative
     // Whether a natural number is known to be below an extent.
     bool is_within(const Value& value, const Value& extent) const;
+    // i + 1, of a counter of a loop: no greater than what that runs below.
+    bool is_next_of_counter(const Expr& value) const;
     // What a comparison of a counter with an integer, "<" to "!=", says where it holds; what is no
     // counter is left alone.
     void narrow(int counter, const std::string& comparison, int64_t number);

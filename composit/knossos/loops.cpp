@@ -231,6 +231,14 @@ Statement Loops::set_counter(const Counter& counter, const Value& value, int lin
                              line);
 }
 
+// Down to -1 the last one is said, i >= 0, as people write it.
+Expr Loops::condition_of(const Counter& counter, bool is_upwards) const {
+    if (is_upwards || !counter.end.is(-1))
+        return Expr::make(is_upwards ? Op::less : Op::greater,
+                          {counter.here, arrays.operators.cast(counter.end, Kind::integer)});
+    return Expr::make(Op::greater_equal, {counter.here, arrays.operators.cast(0, Kind::integer)});
+}
+
 void Loops::over_range(const SyntaxRef& loop, const Range& items) {
     Code& code = arrays.code;
     const Operators& operators = arrays.operators;
@@ -244,8 +252,7 @@ void Loops::over_range(const SyntaxRef& loop, const Range& items) {
     bound_counter(counter, items);
     const bool is_upwards = items.step > 0;
     const Statement first = set_counter(counter, items.begin, line);
-    const Expr condition = Expr::make(is_upwards ? Op::less : Op::greater,
-                                      {counter.here, operators.cast(counter.end, Kind::integer)});
+    const Expr condition = condition_of(counter, is_upwards);
     const Expr step = operators.cast(std::abs(items.step), Kind::integer);
     const Expr moved = Expr::make(is_upwards ? Op::add : Op::subtract, {counter.here, step});
     const Statement next = set_counter(counter, moved, line);
@@ -395,7 +402,8 @@ Value Loops::kept(const Expr& end, const NameSet& changed) {
     const bool changes = std::any_of(variables.begin(), variables.end(), [&](int each) {
         return changed.contains(arrays.code.whole(each));
     });
-    if (!changes && end.op() == Op::argument) return end;
+    const bool is_at_hand = end.op() == Op::argument || arrays.integers.is_next_of_counter(end);
+    if (!changes && is_at_hand) return end;
     const Value known = arrays.integers.resolved_within(end);
     if (arrays.integers.is_of_parameters(known)) return known;
     return arrays.code.held(arrays.code.integer(end), "stop");

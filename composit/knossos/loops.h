@@ -64,6 +64,7 @@ struct Loops {
     Counter counter_of(const SyntaxRef& loop, const Range& items);
     void bound_counter(const Counter& counter, const Range& items);
     Statement set_counter(const Counter& counter, const Value& value, int line) const;
+    Expr condition_of(const Counter& counter, bool is_upwards) const;
     // How often a loop over a range runs.
     Value trips_of(const Range& items);
     // Variables that a loop which runs is the first to assign, and that may be read behind it:

@@ -101,6 +101,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (says(code, "_elements(")) out += element_functions();
     if (says(code, "scaled_slope(") || says(code, "unless_zero(") || says(code, "product_or_zero("))
         out += slope_functions();
+    if (says(code, "vector_float64(")) out += vector_conversion();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))

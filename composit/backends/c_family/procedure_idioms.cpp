@@ -116,6 +116,24 @@ inline __attribute__((always_inline)) void add_elements(
 )";
 }
 
+std::string_view vector_conversion() {
+    return R"(// double(x). Where processors convert no vectors of such integers, both halves
+// stand in the digits of a float as they are, and the last sum alone rounds.
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+static inline __attribute__((always_inline, const)) double vector_float64(int64_t x) {
+    const uint64_t low = uint64_t(x) & 0xffffffffull, high = (uint64_t(x) >> 32) ^ 0x80000000ull;
+    return bits_as<double>(high | 0x4530000000000000ull) - 19342822341709703277445120.0
+            + bits_as<double>(low | 0x4330000000000000ull);
+}
+#else
+static inline __attribute__((always_inline, const)) double vector_float64(int64_t x) {
+    return double(x);
+}
+#endif
+
+)";
+}
+
 std::string_view slope_functions() {
     return R"(// What a factor leaves of a slope that may be infinite: nothing where it is 0.
 template <class T>

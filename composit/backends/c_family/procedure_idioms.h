@@ -48,6 +48,8 @@ std::string_view exchange_function();
 std::string_view functions_in_order();
 // Those that text calls which multiplies slopes that may be infinite.
 std::string_view slope_functions();
+// double(x) of integers of 64 bits, of which compilers make vectors wherever there is AVX2.
+std::string_view vector_conversion();
 // That which text calls for the slope of a power in its base; it needs power's own.
 std::string power_slope_function(ir::DType dtype);
 

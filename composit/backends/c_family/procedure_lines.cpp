@@ -3,6 +3,7 @@
 #include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/procedure_line_text.h"
 #include "composit/backends/c_family/procedure_lines_joined.h"
+#include "composit/backends/c_family/procedure_lines_named.h"
 #include "composit/backends/c_family/procedure_trips.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/ascii.h"
@@ -417,7 +418,7 @@ Lines without_braces(const Lines& lines, bool is_derived) {
 }  // namespace
 
 Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::string>& names,
-               const std::set<std::string>& acting) {
+               const std::set<std::string>& acting, TakenNames* taken) {
     lines = with_indices_in_place(without_unread(std::move(lines)), is_derived);
     if (is_derived && !is_c) {
         lines = without_counted_logs(std::move(lines));
@@ -425,6 +426,7 @@ Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::stri
             with_products_together(with_constants_in_place(std::move(lines), names, acting), true);
     }
     lines = without_unread(together(lines, is_derived, is_c));
+    if (is_derived && taken) lines = with_parts_named(std::move(lines), *taken);
     if (!is_c) lines = elements_together(lines, is_derived);
     lines = with_values_in_place(std::move(lines), is_derived);
     return without_braces(lines, is_derived);

@@ -2,6 +2,8 @@
 // belong to one line of the source together, no braces around a single statement.
 #pragma once
 
+#include "composit/backends/c_family/taken_names.h"
+
 #include <set>
 #include <string>
 #include <vector>
@@ -25,10 +27,12 @@ struct PrintedLine {
 // In derivatives, whose lines nobody wrote one by one, lines of the source tell nothing apart, and
 // zeros are declared with earlier ones of the block, and constants that are read once stand where
 // they are, but for the `names` that the function has, and for calls of functions that are
-// `acting`: that change what they are given. C has no set_elements.
+// `acting`: that change what they are given; parts of values get names, from `taken`, where lines
+// become fewer. C has no set_elements.
 std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines, bool is_derived,
                                   bool is_c = false, const std::set<std::string>& names = {},
-                                  const std::set<std::string>& acting = {});
+                                  const std::set<std::string>& acting = {},
+                                  TakenNames* taken = nullptr);
 
 // What stands in braces or parentheses, in as few lines as it fits.
 std::string in_lines(const std::vector<std::string>& values, size_t indent);

@@ -95,9 +95,9 @@ std::string ProcedureWriter::run() {
             !parts_[i]->function.arrays_of(ArrayVariable::Role::output).empty())
             acting.insert(functions_[i].name);
     const Procedure& own = procedure_.reverse_of ? *procedure_.reverse_of : procedure_;
-    return printed(
-        gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own), acting),
-        procedure_.file);
+    return printed(gathered(std::move(lines_), is_derived, false, ir::procedure::names_in(own),
+                            acting, &taken_),
+                   procedure_.file);
 }
 
 // Variables whose scopes do not meet may have one name.
@@ -109,7 +109,8 @@ std::string ProcedureWriter::name_of(const std::string& wanted, size_t place) {
 
 std::vector<std::string> ProcedureWriter::values(const std::vector<Expr>& given,
                                                  std::vector<std::string>& before) {
-    return value_texts(given, names_, taken_, roundings_.variables, before);
+    return value_texts(given, names_, taken_, roundings_.variables, before,
+                       is_for_vectors_ ? cpp_spelling_for_vectors : cpp_spelling);
 }
 
 void ProcedureWriter::declare_arrays(const Block& block, size_t index) {

@@ -178,6 +178,7 @@ bool ProcedureWriter::print_nest(const Block& block, size_t index) {
 
 bool ProcedureWriter::begin_loop(const Statement& loop) {
     for (const std::string& text : logs_.begin(loop)) line(text, loop.line);
+    is_for_vectors_ = writing_.asks && is_for_vectors(procedure_, loop);
     return !logs_.says_all_of(loop);
 }
 

@@ -174,8 +174,9 @@ std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std
 
 std::vector<std::string> value_texts(const std::vector<Expr>& values,
                                      const std::vector<std::string>& names, TakenNames& taken,
-                                     const Roundings& roundings, std::vector<std::string>& before) {
-    const Statements printed = print_statements(values, names, taken, &roundings);
+                                     const Roundings& roundings, std::vector<std::string>& before,
+                                     const ScalarSpelling& spelling) {
+    const Statements printed = print_statements(values, names, taken, &roundings, spelling);
     for (const std::string& text : printed.lines) before.push_back(plain(text));
     std::vector<std::string> results;
     for (const std::string& text : printed.results) results.push_back(plain(text));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/c_family/scalar_roundings.h"
+#include "composit/backends/c_family/scalar_spelling.h"
 #include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/procedure/procedure.h"
 
@@ -52,6 +53,7 @@ std::string flat_place(const std::vector<std::string>& indices,
 // Values as texts; what they share or is long comes before, as constants.
 std::vector<std::string> value_texts(const std::vector<ir::scalar::Expr>& values,
                                      const std::vector<std::string>& names, TakenNames& taken,
-                                     const Roundings& roundings, std::vector<std::string>& before);
+                                     const Roundings& roundings, std::vector<std::string>& before,
+                                     const ScalarSpelling& spelling = cpp_spelling);
 
 }  // namespace composit::c_family

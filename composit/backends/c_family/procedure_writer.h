@@ -54,7 +54,10 @@ class ProcedureWriter : public BlockWriter {
     void declare_arrays(const Block& block, size_t index) override;
     bool is_one_branch(const Block& block) const override;
     bool begin_loop(const Statement& loop) override;
-    void end_loop() override { logs_.end(); }
+    void end_loop() override {
+        logs_.end();
+        is_for_vectors_ = false;
+    }
     std::vector<std::string> hints_of(const Statement& loop, bool has_plain_head) override;
     std::string first_line_of(const Statement& loop) override;
 
@@ -89,6 +92,7 @@ class ProcedureWriter : public BlockWriter {
     bool is_declaration(const Block& block, size_t index, size_t array) const;
 
     const Writing writing_;
+    bool is_for_vectors_ = false;  // the loop that is being printed, if it is loaded
     const ProcedureRoundings roundings_;
     std::set<const Statement*> sums_in_order_;
     std::vector<std::string> arrays_;

@@ -63,7 +63,7 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(taking_functions(true), made);
         for (const char* each :
              {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken", "Same",
-              "set_elements", "add_elements", "product_or_zero"})
+              "set_elements", "add_elements", "product_or_zero", "vector_float64"})
             made.insert(each);
         return made;
     }();

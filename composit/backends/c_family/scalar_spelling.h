@@ -20,8 +20,11 @@ struct ScalarSpelling {
     // functions that whoever prints defines; and measures against what g++ makes of neighbours.
     bool is_plain = false;
     bool has_cpp_casts = false;  // float(x) all the same
+    // C++ of a loop to make vectors of: integers of 64 bits are converted by vector_float64.
+    bool is_for_vectors = false;
 };
 
 inline constexpr ScalarSpelling cpp_spelling;
+inline constexpr ScalarSpelling cpp_spelling_for_vectors{.is_for_vectors = true};
 
 }  // namespace composit::c_family

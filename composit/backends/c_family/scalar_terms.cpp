@@ -259,6 +259,8 @@ class TermMaker {
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
             if (to == DType::uint32) return converted("uint32_t", converted("int64_t", x_[0]));
         }
+        if (spelling_.is_for_vectors && from == DType::int64 && to == DType::float64)
+            return function("vector_float64", x_);
         return converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
     }
 

@@ -198,6 +198,28 @@ TEST(ProcedureLines, LinesWithoutAPlaceToBreakStayLong) {
     EXPECT_EQ(c_family::in_columns(code), code);
 }
 
+std::string named(const Lines& lines) {
+    c_family::TakenNames taken({"t"});
+    return c_family::printed(c_family::gathered(lines, true, false, {"a"}, {}, &taken), "");
+}
+
+TEST(ProcedureLines, PartsThatWideLinesHaveTwiceGetNames) {
+    const std::string x(34, 'x'), y(34, 'y');
+    const auto wide = [&](const std::string& part) {
+        return "f(scaled(" + part + ", " + x + "), scaled(" + part + ", " + y + "));";
+    };
+    EXPECT_EQ(named({{0, "const double a = g();", 3}, {0, wide("1.0 - a"), 4}}),
+              "const double a = g(), t_2 = 1.0 - a;\n" + wide("t_2") + "\n");
+    // Where no line becomes less, what may change, and integers stay.
+    const std::string short_line = "f(1.0 - a, 1.0 - a);\n";
+    EXPECT_EQ(named({{0, "const double a = g();", 3}, {0, "f(1.0 - a, 1.0 - a);", 4}}),
+              "const double a = g();\n" + short_line);
+    for (const char* declared : {"double a = g();", "const int64_t a = g();"}) {
+        const std::string made = named({{0, declared, 3}, {0, wide("1.0 - a"), 4}});
+        EXPECT_EQ(made.find("t_2"), std::string::npos) << made;
+    }
+}
+
 TEST(ProcedureLines, AssertionsStandTogetherWhereTheyAreComparisons) {
     EXPECT_EQ(text_of({{0, "assert(i >= 0);", 2}, {0, "assert(i < n);", 2}, {0, "f(x);", 2}}),
               "assert(i >= 0 && i < n);  // k.py:2\nf(x);\n");

@@ -93,10 +93,46 @@ def of_squares(x: "Tensor[float, n]", y: "Tensor[float, n]") -> float:
     return total
 
 
+def of_two_questions(x: "Tensor[float, n]", most: float) -> float:
+    """The second one is asked where the first one holds."""
+    if any(v < -most for v in x) and not all(v < most for v in x):
+        return 0.0
+    return np.sum(x * x)
+
+
+def of_either_question(x: "Tensor[float, n]", most: float) -> float:
+    if all(v < most for v in x) or any(v < -most for v in x):
+        return np.sum(x * x)
+    return x[0] * most
+
+
+def triangular(x: "Tensor[float, n]", k: int) -> float:
+    """Down to 0, and up to where that is."""
+    y = [x[j] * x[0] for j in range(k + 1)]
+    for i in range(k - 1, -1, -1):
+        for j in range(i + 1):
+            y[j] = 0.5 * (y[j + 1] + y[j] * y[j])
+    return y[0]
+
+
+def of_one_part(r: "Tensor[float, n]", winners: "Tensor[int, m]", factor: float) -> float:
+    """1 - expected is read in the value and three times behind it."""
+    rating = r * factor
+    total = 0.0
+    for winner in winners:
+        expected_of_this = 1 / (1 + np.exp(rating[winner] - rating[0]))
+        rating[winner] += factor * (1 - expected_of_this)
+        rating[0] -= factor * (1 - expected_of_this)
+        total += rating[winner]
+    return total
+
+
 KERNELS = {
     of_both_ends: (X, Y), added_where_it_is_read: (X / 4, 2), asked_and_read: (X,),
     asked_of_three: (np.abs(RANDOM.normal(size=(5, 5))) + 0.1,), halves: (X,), of_steps: (X, 3),
-    of_one_condition: (X, 2.0), of_squares: (X, Y),
+    of_one_condition: (X, 2.0), of_squares: (X, Y), of_two_questions: (X, 9.0),
+    of_either_question: (X, 9.0), triangular: (X / 4, 5),
+    of_one_part: (X, np.array([2, 3, 2]), 0.3),
 }  # fmt: skip
 
 
@@ -143,6 +179,34 @@ def test_conditions_are_asked_again():
     source = source_of(of_one_condition)
     assert source.count("if (size < most)") == 2
     assert "is_taken" not in source
+
+
+def test_questions_of_several_statements_are_one_condition():
+    for function in (of_two_questions, of_either_question):
+        source = source_of(function)
+        assert "chosen" not in source
+        kernel = knossos.register(function)
+        for most in (0.1, 0.9, 3.0, 3.2, 9.0):
+            for x in (X - 3.0, X, -X, X[:0]):
+                if function is of_either_question and len(x) == 0:
+                    continue
+                assert kernel(x, most) == function(x, most)
+                if len(x) > 0:
+                    check_gradients(kernel, (x, most), 1.0)
+
+
+def test_counters_bound_the_loops_within():
+    source = source_of(triangular)
+    assert "for (int64_t i = k - 1; i >= 0; --i)" in source
+    assert "for (int64_t j = 0; j < i + 1; ++j)" in source
+    assert "assert(j" not in source and "stop" not in source
+
+
+def test_parts_have_names_where_lines_become_fewer():
+    kernel = next(each for each in lengths.kernels() if each.__name__ == "elo")
+    source = kernel.vjp.procedure().source
+    assert ", t = 1.0 - expected;" in source
+    assert source.count("scaled_slope(t, ") == 2
 
 
 def test_adjoints_live_as_long_as_their_arrays():
