@@ -29,15 +29,6 @@ std::atomic<void (*)(const Deferred&)> tell_owner{nullptr};
 constexpr int64_t most_bytes_of_calls_at_once = int64_t{32} << 20;
 std::atomic<int64_t> bytes_of_calls_at_once{0};
 
-bool takes_bytes_at_once(int64_t bytes) {
-    if (bytes == 0) return true;
-    if (bytes_of_calls_at_once.load(std::memory_order_relaxed) + bytes >
-        most_bytes_of_calls_at_once)
-        return false;
-    bytes_of_calls_at_once.fetch_add(bytes, std::memory_order_relaxed);
-    return true;
-}
-
 Tensor tensor_of_literal(DType dtype, uint64_t bits) {
     if (dtype == DType::boolean) return ir::weak_scalar(bits != 0);
     if (dtype == DType::int64) return ir::weak_scalar(std::bit_cast<int64_t>(bits));
@@ -229,13 +220,10 @@ Ref<Deferred> Deferred::applied_to_literal(const ir::scalar::RowRef& row, Ref<De
 }
 
 Ref<Deferred> Deferred::applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
-                                          Ref<Deferred> b, ir::ConstantArray value,
-                                          bool is_bounded) {
-    const int64_t bytes = is_bounded ? value.bytes() : 0;
-    if (!takes_bytes_at_once(bytes)) return {};
+                                          Ref<Deferred> b, ir::ConstantArray value) {
     auto* const made = new Deferred(Kind::row, value.dtype());
     made->has_number_ = false;
-    made->extra_.reset(new Extra{{}, std::move(value), nullptr, bytes});
+    made->extra_.reset(new Extra{{}, std::move(value)});
     made->row_ = &row;
     made->lie_with(a);
     made->lie_with(b);
@@ -281,7 +269,10 @@ Deferred::Extra::~Extra() { bytes_of_calls_at_once.fetch_sub(bytes, std::memory_
 Ref<Deferred> Deferred::called(std::shared_ptr<const FunctionAtOnce> function,
                                std::vector<Ref<Deferred>> operands, ir::ConstantArray value) {
     const int64_t bytes = value.shape().empty() ? 0 : value.bytes();
-    if (!takes_bytes_at_once(bytes)) return {};
+    if (bytes_of_calls_at_once.load(std::memory_order_relaxed) + bytes >
+        most_bytes_of_calls_at_once)
+        return {};
+    bytes_of_calls_at_once.fetch_add(bytes, std::memory_order_relaxed);
     Deferred* const made = list_of(Kind::call, std::move(operands), value.dtype());
     if (value.shape().empty()) {
         made->has_number_ = true;

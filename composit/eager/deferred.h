@@ -70,11 +70,9 @@ class Deferred : public Counted<Deferred> {
     // The same of a number and one of Python's: row(x, literal), or row(literal, x).
     static Ref<Deferred> applied_to_literal(const ir::scalar::RowRef& row, Ref<Deferred> x,
                                             const Scalar& literal, bool literal_is_first);
-    // The same for arrays, whose elements somebody else computed: it has no number. `is_bounded`:
-    // null where such values take much memory already, as those of calls.
+    // The same for arrays, whose elements somebody else computed: it has no number.
     static Ref<Deferred> applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
-                                           Ref<Deferred> b, ir::ConstantArray value,
-                                           bool is_bounded = false);
+                                           Ref<Deferred> b, ir::ConstantArray value);
     // Numbers side by side, converted to one dtype: an array of one dimension.
     static Ref<Deferred> stacked(std::vector<Ref<Deferred>> numbers, ir::ConstantArray value);
     // A function of arrays and numbers that somebody computed at once. Null where the values of

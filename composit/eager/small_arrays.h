@@ -4,7 +4,6 @@
 
 #include "composit/eager/cell.h"
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -27,17 +26,6 @@ struct SmallArray {
 // loop, shapes that do not broadcast, or something is to be reported.
 std::optional<SmallArray> applied_to_small(const ir::scalar::RowRef& row,
                                            const std::vector<SmallOperand>& operands);
-
-// Of more elements a node and its part in a plan take less time than a result of its own.
-inline constexpr int64_t most_elements_by_kernel = 1024;
-
-// The same for arrays of any number of elements up to that, by a kernel that is compiled once such
-// operations were met a few times. Nothing also where such values take much memory already.
-std::optional<SmallArray> applied_by_kernel(const ir::scalar::RowRef& row,
-                                            const std::vector<SmallOperand>& operands);
-
-// After how many equal operations: what it was before. For tests.
-uint32_t set_operations_before_kernel(uint32_t count);
 
 // An array of one dimension of known numbers. Nothing where they have no dtype in common that is
 // deferred.

@@ -399,13 +399,9 @@ void bind_calls_at_once(nb::module_& module) {
         make_function_type("composit._core.FunctionAtOnce", new_function);
     module.def(
         "set_calls_before_at_once",
-        [](uint32_t count) {
-            eager::set_operations_before_kernel(count);
-            return std::exchange(calls_before, count);
-        },
-        nb::arg("count"),
+        [](uint32_t count) { return std::exchange(calls_before, count); }, nb::arg("count"),
         "How many equal calls of a function are made as nodes before the next one is computed when "
-        "it is called, and of an operator; returns the number of before. For tests.");
+        "it is called; returns the number of before. For tests.");
     module.attr("SumsAtOnce") = make_function_type("composit._core.SumsAtOnce", new_sums);
     module.attr("Evaluate") = make_function_type("composit._core.Evaluate", new_evaluate);
 }

@@ -3,7 +3,6 @@
 #include "composit/eager/history.h"
 #include "composit/eager/small_arrays.h"
 #include "content.h"
-#include "location.h"
 #include "numpy_numbers.h"
 
 #include <algorithm>
@@ -100,18 +99,6 @@ PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObjec
     return result ? wrap_number(std::move(result)).release().ptr() : nullptr;
 }
 
-bool are_of_small_arrays(PyObject* a, PyObject* b) {
-    bool is_any_array = false;
-    for (PyObject* value : {a, b}) {
-        if (!value || !is_tensor(value)) continue;
-        if (!nb::inst_ready(value)) return false;
-        const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;
-        if (ir::element_count(shape) > eager::most_elements_by_kernel) return false;
-        is_any_array |= !shape.empty();
-    }
-    return is_any_array;
-}
-
 std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
                                                 PyObject* b) {
     std::vector<eager::SmallOperand> operands;
@@ -122,16 +109,7 @@ std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, P
         operands.push_back(std::move(*operand));
     }
     eager::shorten_history();
-    const bool is_small = std::ranges::all_of(operands, [](const eager::SmallOperand& operand) {
-        return !operand.cell ||
-               ir::element_count(operand.cell->type().shape) <= eager::most_small_elements;
-    });
-    if (is_small)
-        if (std::optional<eager::SmallArray> found = eager::applied_to_small(row, operands))
-            return found;
-    const ir::ErrorHandling* const handling = ir::current_error_handling();
-    if (!is_called_by_user() || (handling && handling->at_once())) return {};
-    return eager::applied_by_kernel(row, operands);
+    return eager::applied_to_small(row, operands);
 }
 
 PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {

@@ -25,10 +25,6 @@ Ref<Deferred> known_number_from(PyObject* value);
 // reference. Null without an error where it has to be made as a node. The caller is Located.
 PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b);
 
-// Whether one of a and b (which may be null) is an array of composit's, and none has so many
-// elements that a plan computes with it.
-bool are_of_small_arrays(PyObject* a, PyObject* b);
-
 // The values of that, where one operand at least is such an array.
 std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
                                                 PyObject* b);

@@ -154,14 +154,14 @@ PyObject* made_of(const char* ufunc, PyObject* a, PyObject* b, const Make& make)
 
 enum class Kind : uint8_t { other, number, array };
 
-// Whether it may be computed with at once: a number, or an array that is not large.
+// Whether it may be computed with at once: a number, or a small array.
 Kind kind_of(PyObject* value) {
     if (is_literal(value) || known_scalar(value)) return Kind::number;
     if (!is_tensor(value)) return is_numpy_number(value) ? Kind::number : Kind::other;
     if (!nb::inst_ready(value)) return Kind::other;
     const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;
     if (shape.empty()) return Kind::number;
-    return ir::element_count(shape) <= eager::most_elements_by_kernel ? Kind::array : Kind::other;
+    return ir::element_count(shape) <= eager::most_small_elements ? Kind::array : Kind::other;
 }
 
 // By the row where the values of small operands are known; else null, mostly without an error.

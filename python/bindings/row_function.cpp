@@ -61,12 +61,10 @@ nb::object applied(const RowFunction& function, PyObject* arguments) {
     const Entered entered;
     const Located located;
     if (function.of_numbers) {
-        PyObject* const a = PyTuple_GET_ITEM(arguments, 0);
-        PyObject* const b =
-            PyTuple_GET_SIZE(arguments) == 2 ? PyTuple_GET_ITEM(arguments, 1) : nullptr;
-        PyObject* const found = are_of_small_arrays(a, b)
-                                    ? applied_to_small_arrays(*function.of_numbers, a, b)
-                                    : applied_to_numbers(*function.of_numbers, a, b);
+        const bool is_binary = PyTuple_GET_SIZE(arguments) == 2;
+        PyObject* const found =
+            applied_to_numbers(*function.of_numbers, PyTuple_GET_ITEM(arguments, 0),
+                               is_binary ? PyTuple_GET_ITEM(arguments, 1) : nullptr);
         if (found) return nb::steal(found);
     }
     std::vector<Tensor> operands;
