@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t most_nodes_of_function = 256;
 
-bool is_small(const ir::TensorType& type) {
+bool has_few_elements(const ir::TensorType& type) {
     const int64_t count = ir::element_count(type.shape);
     return count > 0 && count <= most_elements_at_once;
 }
@@ -28,7 +28,7 @@ bool is_small(const ir::TensorType& type) {
 bool can_be_result(const ir::TensorType& type) {
     const bool is_noted =
         type.shape.empty() ? can_be_deferred(type.dtype) : can_be_noted(type.dtype);
-    return is_noted && !type.weak && is_small(type);
+    return is_noted && !type.weak && has_few_elements(type);
 }
 
 bool may_be_computed_at_once(const std::vector<Tensor>& inputs, const Tensor& output) {
@@ -40,7 +40,8 @@ bool may_be_computed_at_once(const std::vector<Tensor>& inputs, const Tensor& ou
                const auto is_node = [&](const Tensor& input) { return &input.node() == node; };
                const bool is_known =
                    !ir::is_input(*node) || std::any_of(inputs.begin(), inputs.end(), is_node);
-               return is_known && node->device() <= ir::on_cpu && is_small(node->types()[0]);
+               return is_known && node->device() <= ir::on_cpu &&
+                      has_few_elements(node->types()[0]);
            });
 }
 
@@ -57,7 +58,12 @@ bool can_be_noted(ir::DType dtype) { return can_be_deferred(dtype) || ir::is_com
 FunctionAtOnce::FunctionAtOnce(std::vector<Tensor> inputs, Tensor output)
     : inputs_(std::move(inputs)),
       output_(std::move(output)),
-      compiled_("at_once", inputs_, {output_}, options_of_one_thread()) {}
+      compiled_(std::make_unique<const execute::Compiled>("at_once", inputs_, std::vector{output_},
+                                                          options_of_one_thread())) {}
+
+std::shared_ptr<const FunctionAtOnce> FunctionAtOnce::of_values(Nodes nodes) {
+    return std::shared_ptr<const FunctionAtOnce>(new FunctionAtOnce(std::move(nodes)));
+}
 
 std::shared_ptr<const FunctionAtOnce> FunctionAtOnce::make(std::vector<Tensor> inputs,
                                                            Tensor output) {
@@ -66,7 +72,7 @@ std::shared_ptr<const FunctionAtOnce> FunctionAtOnce::make(std::vector<Tensor> i
         new FunctionAtOnce(std::move(inputs), std::move(output)));
 }
 
-std::optional<Array> FunctionAtOnce::values(const std::vector<const void*>& operands,
+std::optional<Array> FunctionAtOnce::values(std::span<const void* const> operands,
                                             uint8_t reported) const {
     static const runtime::ParallelFor in_turn = execute::parallel_for(1);
     const DefaultFloatingPoint floating_point;
@@ -74,12 +80,12 @@ std::optional<Array> FunctionAtOnce::values(const std::vector<const void*>& oper
         Array result(type().dtype, type().shape);
         runtime::Run run;
         run.parallel_for = in_turn;
-        run.inputs.reserve(compiled_.arguments_of_inputs().size());
-        for (const int operand : compiled_.arguments_of_inputs())
+        run.inputs.reserve(compiled_->arguments_of_inputs().size());
+        for (const int operand : compiled_->arguments_of_inputs())
             run.inputs.push_back(operands[static_cast<size_t>(operand)]);
         run.outputs.push_back(result.mutable_data());
         runtime::take_floating_flags();
-        compiled_.executable().run(run);
+        compiled_->executable().run(run);
         if (execute::may_be_reported(runtime::take_floating_flags(), reported)) return {};
         return result;
     } catch (const Error&) {
@@ -90,6 +96,7 @@ std::optional<Array> FunctionAtOnce::values(const std::vector<const void*>& oper
 }
 
 Tensor FunctionAtOnce::made(const std::vector<Tensor>& operands) const {
+    if (nodes_) return nodes_(operands);
     std::unordered_map<const ir::Node*, Tensor> of_input;
     for (size_t i = 0; i < inputs_.size(); ++i) of_input.emplace(&inputs_[i].node(), operands[i]);
     std::unordered_map<const ir::Node*, Ref<ir::Node>> remade;

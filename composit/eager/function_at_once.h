@@ -12,8 +12,12 @@
 #include "composit/ir/node.h"
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace composit::eager {
@@ -35,19 +39,30 @@ class FunctionAtOnce {
     // result is an operand or a constant, or a value of the graph lies on a device.
     static std::shared_ptr<const FunctionAtOnce> make(std::vector<Tensor> inputs, Tensor output);
 
+    // Of what somebody computed who knew the operands' values: `nodes` makes what there would be
+    // without that. It has no values() and no type().
+    using Nodes = std::function<Tensor(const std::vector<Tensor>& operands)>;
+    static std::shared_ptr<const FunctionAtOnce> of_values(Nodes nodes);
+
     const ir::TensorType& type() const { return output_.type(); }
     // Of operands in row-major order. Nothing where floating-point errors of the `reported` kinds
     // occurred, or an exception was thrown: nodes say which operation it was.
-    std::optional<Array> values(const std::vector<const void*>& operands, uint8_t reported) const;
+    std::optional<Array> values(std::span<const void* const> operands, uint8_t reported) const;
+    std::optional<Array> values(std::initializer_list<const void*> operands,
+                                uint8_t reported) const {
+        return values(std::span(operands.begin(), operands.size()), reported);
+    }
     // The nodes of a call, under the location and the number that are in force.
     Tensor made(const std::vector<Tensor>& operands) const;
 
   private:
     FunctionAtOnce(std::vector<Tensor> inputs, Tensor output);
+    explicit FunctionAtOnce(Nodes nodes) : nodes_(std::move(nodes)) {}
 
     std::vector<Tensor> inputs_;
     Tensor output_;
-    execute::Compiled compiled_;
+    std::unique_ptr<const execute::Compiled> compiled_;
+    Nodes nodes_;
 };
 
 }  // namespace composit::eager

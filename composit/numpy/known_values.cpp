@@ -31,6 +31,8 @@ void copy_units(const void* from, void* to, const int64_t* places, int64_t count
     for (int64_t i = 0; i < count; ++i) target[i] = source[places[i]];
 }
 
+}  // namespace
+
 void copy_rows(const void* from, void* to, const Array& places, size_t bytes) {
     const auto* const place = places.data_as<int64_t>();
     const int64_t count = places.size();
@@ -46,8 +48,6 @@ void copy_rows(const void* from, void* to, const Array& places, size_t bytes) {
     for (int64_t i = 0; i < count; ++i, target += bytes)
         std::memcpy(target, source + static_cast<size_t>(place[i]) * bytes, bytes);
 }
-
-}  // namespace
 
 ir::ConstantArray few_known(const Tensor& x) {
     const ir::Node& node = x.node();

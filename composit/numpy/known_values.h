@@ -8,6 +8,9 @@
 #include "composit/ir/constant_array.h"
 #include "composit/numpy/operand.h"
 
+#include <cstddef>
+#include <cstdint>
+
 namespace composit::numpy {
 
 // Of arrays of more elements a plan takes no longer.
@@ -19,6 +22,9 @@ inline constexpr int64_t most_known_elements = 16384;
 
 // The elements of a 1-d array at `places`, int64, all of which are within bounds, from 0 on.
 [[nodiscard]] Array elements_at(const Array& values, const Array& places);
+
+// Copies the rows at `places`, int64 and within bounds, of so many bytes each, one after the other.
+void copy_rows(const void* from, void* to, const Array& places, size_t bytes);
 
 // `result`, of which `value` is the value. Its node keeps that, unless it lies on a device.
 Tensor with_known_value(const Tensor& result, const Array& value);

@@ -9,18 +9,22 @@
 #include "cell.h"
 #include "composit/eager/function_at_once.h"
 #include "composit/eager/history.h"
+#include "composit/eager/masks.h"
 #include "composit/eager/small.h"
+#include "composit/eager/small_arrays.h"
 #include "composit/ir/tracing.h"
 #include "content.h"
 #include "error_handling.h"
 #include "evaluated.h"
 #include "function_object.h"
 #include "location.h"
+#include "numbers.h"
 #include "row_function.h"
 #include "set_item.h"
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,7 +43,7 @@ constexpr uint32_t usual_calls_before = 16;
 uint32_t calls_before = usual_calls_before;
 constexpr size_t most_functions = 64;  // of one function
 // What holds a part that is written is copied: of more elements, writing into its memory is faster.
-constexpr int64_t most_elements_written = 512;
+constexpr int64_t most_elements_written = 4096;
 
 struct Entry {
     std::vector<uint64_t> words;
@@ -205,6 +209,48 @@ PyObject* call(PyObject* of, PyObject* const* values, size_t flagged, PyObject* 
     return PyObject_Vectorcall(as_function(of)->otherwise, values, flagged, names);
 }
 
+// Nothing where a value is no known array in host memory and in order, or no user's call is made.
+std::optional<std::vector<eager::KnownArray>> known_arrays(
+    std::initializer_list<PyObject*> values) {
+    Arguments arguments(false);
+    const std::vector<PyObject*> all(values);
+    if (!arguments.read(all.data(), all.size(), nullptr)) return {};
+    const ir::ErrorHandling* const handling = current_error_handling();
+    if (!is_of_user() || (handling && handling->at_once())) return {};
+    std::vector<eager::KnownArray> found;
+    for (Arguments::Operand& operand : arguments.operands())
+        found.push_back({std::move(operand.now), operand.type, operand.memory});
+    if (found.size() != all.size()) return {};
+    eager::shorten_history();
+    return found;
+}
+
+std::optional<Answer> as_answer(std::optional<eager::SmallArray> array) {
+    if (!array) return {};
+    return Answer{std::move(array->now), std::move(array->values)};
+}
+
+bool is_array_of(nb::handle value, ir::DType dtype) {
+    return is_tensor(value.ptr()) && !is_scalar(value.ptr()) &&
+           content_of<LazyTensor>(value).type().dtype == dtype;
+}
+
+// target[mask] = value for one of Python's numbers, as far as that is known at once.
+bool is_mask_assigned(const LazyTensor& target, nb::handle self, nb::handle mask,
+                      nb::handle value) {
+    if (!PyFloat_CheckExact(value.ptr()) && !PyLong_CheckExact(value.ptr())) return false;
+    const Located located;
+    const Ref<Deferred> number = known_number_from(value.ptr());
+    if (!number) return false;
+    std::optional<std::vector<eager::KnownArray>> operands = known_arrays({self.ptr(), mask.ptr()});
+    if (!operands) return false;
+    std::optional<eager::SmallArray> found = eager::with_chosen(
+        (*operands)[0], (*operands)[1], {number->dtype(), number->is_weak(), number->bits()});
+    if (!found) return false;
+    target.cell()->replace_known(std::move(found->now), std::move(found->values));
+    return true;
+}
+
 // FunctionAtOnce(traced, function): calls of `function`. traced(function, args, kwargs) is called
 // to learn what it makes of placeholders.
 PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject*) {
@@ -307,6 +353,12 @@ nb::object item_at_once(nb::handle self, nb::handle key) {
     return wrapped(answer(*calls, traced, values, 2, nullptr));
 }
 
+nb::object chosen_at_once(nb::handle self, nb::handle mask) {
+    std::optional<std::vector<eager::KnownArray>> operands = known_arrays({self.ptr(), mask.ptr()});
+    if (!operands) return {};
+    return wrapped(as_answer(eager::chosen((*operands)[0], (*operands)[1])));
+}
+
 nb::object product_at_once(nb::handle a, nb::handle b) {
     static auto* const calls = new KnownCalls;
     const auto traced = [](const nb::list& arguments, const nb::dict&) -> nb::object {
@@ -321,6 +373,7 @@ bool assigned_at_once(nb::handle self, nb::handle key, nb::handle value) {
     const auto& target = content_of<LazyTensor>(self);
     if (target.is_read_only || target.known_number() || !target.cell()->is_plain()) return false;
     const ir::TensorType& type = target.type();
+    if (is_array_of(key, ir::DType::boolean)) return is_mask_assigned(target, self, key, value);
     if (ir::element_count(type.shape) > most_elements_written) return false;
     // A fraction that is no integer of the dtype is an error, which its value tells.
     if (ir::is_integer(type.dtype) && !PyLong_Check(value.ptr()) &&

@@ -9,6 +9,10 @@ namespace composit::python {
 // to be made.
 nanobind::object item_at_once(nanobind::handle self, nanobind::handle key);
 
+// self[mask], where both are known arrays and the mask is one of bools; not valid where nodes are
+// to be made.
+nanobind::object chosen_at_once(nanobind::handle self, nanobind::handle mask);
+
 // a @ b, where both are known arrays; not valid where nodes are to be made.
 nanobind::object product_at_once(nanobind::handle a, nanobind::handle b);
 

@@ -209,10 +209,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
-bool is_array_of_integers(nb::handle key) {
-    if (!key.type().is(tensor_type()) || !nb::inst_ready(key)) return false;
+// self[key] of known arrays, where the key is one of integers or a mask; else not valid.
+nb::object taken_at_once(nb::handle self, nb::handle key) {
+    if (!key.type().is(tensor_type()) || !nb::inst_ready(key)) return {};
     const ir::TensorType& type = content_of<LazyTensor>(key).type();
-    return !type.shape.empty() && ir::is_integer(type.dtype);
+    if (type.shape.empty()) return {};
+    if (type.dtype == ir::DType::boolean) return chosen_at_once(self, key);
+    return ir::is_integer(type.dtype) ? item_at_once(self, key) : nb::object();
 }
 
 }  // namespace
@@ -239,8 +242,7 @@ void bind_tensor(nb::module_& module) {
             const auto& self = self_of(object);
             if (const auto position = position_from(key, self.type().shape))
                 return wrap_element(ops::element(self.tensor(), *position));
-            if (is_array_of_integers(key))
-                if (nb::object found = item_at_once(object, key); found.is_valid()) return found;
+            if (nb::object found = taken_at_once(object, key); found.is_valid()) return found;
             const numpy::Index index = index_from(key);
             if (nb::object view = known_view(self, index); view.is_valid()) return view;
             const Tensor found = numpy::get_item(self.tensor(), index);
