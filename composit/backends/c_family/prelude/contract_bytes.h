@@ -28,6 +28,7 @@ inline bool has_byte_dots() {
 }
 
 typedef Vector<int32_t> ByteSums;
+
 // Sums of products of 16-bit neighbours.
 COMPOSIT_INLINE ByteSums dot_pairs(const ByteSums& a, const ByteSums& b) {
     typedef Vector<int16_t> Pairs;
@@ -304,7 +305,7 @@ inline int next_byte_rows(int64_t i, int64_t left, bool are_packed) {
 // larger than that of a block.
 inline int64_t columns_of_block(bool is_finished, int64_t depth) {
     if (!is_finished || depth <= byte_depth) return byte_column_block;
-    const int64_t count = byte_depth * byte_column_block / depth;
+    const int64_t whole = (depth + 3) / 4 * 4, count = byte_depth * byte_column_block / whole;
     return count - count % byte_columns;
 }
 
