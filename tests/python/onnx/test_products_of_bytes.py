@@ -1,9 +1,12 @@
 """Products of quantised numbers, with and without zero points: exact, in each way of running, and
 by the kernels that multiply bytes."""
 
+import subprocess
+
 import numpy as np
 import onnx
 import onnx.reference
+import plain_exports
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -210,3 +213,72 @@ def test_depths_whose_sums_might_not_fit_stay_floats():
     loaded = co.load(made.SerializeToString())
     found = kinds(loaded.compile(x), [x])
     assert "Contract" in found and "ByteContract" not in found
+
+
+def rounded(x, scale, zero):
+    return np.clip(np.rint(x / np.float32(scale)) + np.float32(zero), 0, 255).astype(np.uint8)
+
+
+def test_a_network_of_dequantized_numbers(tmp_path):
+    """Two convolutions, the numbers between them read by a residual, too: every product is one of
+    bytes, the last one makes the next numbers where it is formed."""
+    random = np.random.default_rng(9)
+    x = random.standard_normal((1, 8, 21, 20)).astype(np.float32)
+    first, second = draw(random, (16, 8, 3, 3), np.int8), draw(random, (16, 16, 1, 1), np.int8)
+    scales = random.uniform(0.004, 0.006, 16).astype(np.float32)
+    bias = random.standard_normal(16).astype(np.float32)
+    quanta = {"0": (0.03, 120), "1": (0.08, 3), "2": (0.5, 100)}
+    constants = {"f1": first, "f2": second, "sf": scales, "bias": bias}
+    for name, (scale, zero) in quanta.items():
+        constants |= {f"s{name}": np.float32(scale), f"z{name}": np.uint8(zero)}
+    node = helper.make_node
+    nodes = []
+    for name, source in (("0", "x"), ("1", "r"), ("2", "t")):
+        nodes += [
+            node("QuantizeLinear", [source, f"s{name}", f"z{name}"], [f"q{name}"]),
+            node("DequantizeLinear", [f"q{name}", f"s{name}", f"z{name}"], [f"d{name}"]),
+        ]
+    nodes[2:2] = [
+        node("DequantizeLinear", ["f1", "sf"], ["w1"], axis=0),
+        node("Conv", ["d0", "w1", "bias"], ["c1"], pads=(1, 1, 1, 1)),
+        node("Relu", ["c1"], ["r"]),
+    ]
+    nodes[7:7] = [
+        node("DequantizeLinear", ["f2", "sf"], ["w2"], axis=0),
+        node("Conv", ["d1", "w2"], ["c2"]),
+        node("Add", ["c2", "d1"], ["t"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info("d2", TensorProto.FLOAT, (1, 16, 21, 20))],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )  # fmt: skip
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    onnx.checker.check_model(made)
+
+    def floats(sums, scale):
+        return sums.astype(np.float32) * scale
+
+    per_filter = scales.reshape(-1, 1, 1)
+    q0 = rounded(x, *quanta["0"])
+    sums = windows(q0, first, 120, (1, 1), (1, 1, 1, 1), 1)
+    seen = floats(sums, np.float32(0.03) * per_filter) + bias.reshape(-1, 1, 1)
+    q1 = rounded(np.maximum(seen, 0), *quanta["1"])
+    sums = windows(q1, second, 3, (1, 1), (0, 0, 0, 0), 1)
+    added = floats(sums, np.float32(0.08) * per_filter) + floats(wide(q1) - 3, np.float32(0.08))
+    expected = floats(wide(rounded(added, *quanta["2"])) - 100, np.float32(0.5))
+
+    loaded = co.load(made.SerializeToString())
+    np.testing.assert_array_equal(np.asarray(loaded(x)), expected)
+    for options in WAYS:
+        compiled = loaded.compile(x, **options)
+        np.testing.assert_array_equal(compiled(x), expected)
+        found = kinds(compiled, [x])
+        assert found.count("ByteContract") == 2 and "Contract" not in found, found
+    sources = [file for file in compiled.export(tmp_path, x) if file.endswith(".cpp")]
+    flags = ["-std=c++17", "-O1", *plain_exports.WARNINGS]
+    subprocess.run(["g++", *flags, *sources, "-pthread", "-o", "run"], cwd=tmp_path, check=True)
+    x.tofile(tmp_path / "x")
+    subprocess.run(["./run", "model_", "x", "y"], cwd=tmp_path, check=True)
+    found = np.fromfile(tmp_path / "y", np.float32).reshape(expected.shape)
+    np.testing.assert_array_equal(found, expected)
