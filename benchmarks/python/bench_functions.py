@@ -157,7 +157,11 @@ FUNCTIONS = (
     Function("repeat", lambda xp, of: xp.repeat(of.x, 3)),
     Function("concatenate", lambda xp, of: xp.concatenate([of.x, of.y])),
     Function("flipped copy", lambda xp, of: xp.ascontiguousarray(xp.flip(of.matrix, 1))),
-    Function("transposed copy", lambda xp, of: xp.ascontiguousarray(of.matrix.T)),
+    # Of a single row NumPy makes no copy.
+    Function(
+        "transposed copy",
+        lambda xp, of: xp.ascontiguousarray((of.matrix if len(of.matrix) > 1 else of.square).T),
+    ),
     Function(
         "einsum",
         lambda xp, of: xp.einsum("ij,kj->ik", of.matrix[:300], of.matrix[:300]),
