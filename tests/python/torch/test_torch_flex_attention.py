@@ -143,7 +143,9 @@ def test_gradients_are_those_of_the_formula():
     def mod(score, b, h, q, k):
         return score * 2 + given["bias"][h, q - k + 6]
 
-    mask = mine.create_block_mask(lambda b, h, q, k: (q + 2 >= k) & (q != 1), None, None, 5, 7)
+    mask = mine.create_block_mask(
+        lambda b, h, q, k: (q + 2 >= k) & (q != 1), None, None, 5, 7, torch.get_default_device()
+    )
     out, lse = mine.flex_attention(given["q"], given["k"], given["v"], mod, mask, return_lse=True)
     finite = lse.isfinite()
     (out.square().sum() + torch.where(finite, lse, 0.0).sum()).backward()
