@@ -16,6 +16,7 @@
 #include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/pairs_once.h"
 #include "composit/ir/procedure/tapes_in_arrays.h"
 
 #include <algorithm>
@@ -278,6 +279,7 @@ Procedure as_loaded(Procedure procedure) {
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));
+    procedure = with_lanes_in_loops(with_columns_of_sums_apart(std::move(procedure)));
     procedure = with_carried_elements(with_neighbours_summed(std::move(procedure)));
     procedure = with_loops_in_blocks(std::move(procedure));
     procedure = with_rows_together(with_sums_in_variables(std::move(procedure)));

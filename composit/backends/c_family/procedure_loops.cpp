@@ -80,8 +80,13 @@ bool goes_through_arrays(const Statement& loop, const std::vector<const Statemen
     if (!count) return false;
     const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
     return std::all_of(within.begin(), within.end(), [&](const Statement* each) {
-        return each->kind != Kind::loop || (!ir::procedure::has_own(each->body, Kind::loop) &&
-                                            goes_through_an_array(*each, count->counter, assigned));
+        if (each->kind != Kind::loop) return true;
+        std::map<int, int> around = assigned;
+        // x[j + lane], of a few lanes: j goes through the array all the same.
+        const auto lanes = ir::procedure::count_of(*each);
+        if (lanes && is_known(lanes->begin) && is_known(lanes->end)) around.erase(lanes->counter);
+        return !ir::procedure::has_own(each->body, Kind::loop) &&
+               goes_through_an_array(*each, count->counter, around);
     });
 }
 

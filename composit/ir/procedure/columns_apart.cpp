@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ class ColumnsApart {
     // What copies the columns that loops within the outermost one read from end to end.
     Block take_apart(Statement& outermost) {
         columns_.clear();
+        outer_ = range_of(outermost);
         if (is_short(outermost)) return {};
         for (Statement& inner : outermost.body) look_at(inner, false);
         std::map<int, size_t> counts;
@@ -109,7 +111,16 @@ class ColumnsApart {
                statement.index[1].op() == Op::constant && statement.index[1].value() >= 0 &&
                (array.shape[1].op() != Op::constant ||
                 statement.index[1].value() < array.shape[1].value()) &&
-               scalar::structurally_equal({array.shape[0]}, {range.high});
+               reaches(range, array.shape[0]);
+    }
+
+    // Whether the range ends with the array, or before the outermost loop's counter, which goes
+    // through all of the array: half of the elements are read, on average.
+    bool reaches(const Range& range, const Expr& extent) const {
+        return scalar::structurally_equal({extent}, {range.high}) ||
+               (outer_ && is_variable(range.high, outer_->counter) &&
+                is_integer_constant(outer_->low, 0) &&
+                scalar::structurally_equal({extent}, {outer_->high}));
     }
 
     void copy(int array, Block& out, const SourceLine& line) {
@@ -141,6 +152,7 @@ class ColumnsApart {
     }
 
     Procedure p_;
+    std::optional<Range> outer_;     // of the outermost loop
     std::map<Column, int> columns_;  // of the outermost loop; what each is copied to
 };
 

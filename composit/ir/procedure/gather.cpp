@@ -9,10 +9,23 @@
 #include <set>
 
 namespace composit::ir::procedure {
+
+using scalar::Op;
+
+Expr plain_operation(const Expr& x) {
+    if (x.op() != Op::call || scalar::is_user_row(*x.row()) ||
+        x.row()->name.find('.') != std::string::npos)
+        return x;
+    std::vector<DType> dtypes;
+    for (const Expr& operand : x.operands()) dtypes.push_back(operand.dtype());
+    const scalar::Specialisation& known = scalar::specialise(x.row(), dtypes);
+    const bool is_plain = known.is_one_operation && known.body.op() != Op::argument;
+    return is_plain ? scalar::substitute({known.body}, x.operands())[0] : x;
+}
+
 namespace {
 
 using Kind = Statement::Kind;
-using scalar::Op;
 
 bool jumps(const Block& block) {
     const auto all = all_statements(block);
@@ -32,20 +45,6 @@ Expr negative_of(const Expr& x) {
         return x.with_operands(std::move(operands));
     }
     return {};
-}
-
-// A call of a row of one operation as that operation. stop_gradient, which is none, stays: there is
-// a derivative to be stopped, maybe. So do kernels (whose names have a point) and users' rows:
-// their derivatives may be given ones, which the operation has not.
-Expr plain_operation(const Expr& x) {
-    if (x.op() != Op::call || scalar::is_user_row(*x.row()) ||
-        x.row()->name.find('.') != std::string::npos)
-        return x;
-    std::vector<DType> dtypes;
-    for (const Expr& operand : x.operands()) dtypes.push_back(operand.dtype());
-    const scalar::Specialisation& known = scalar::specialise(x.row(), dtypes);
-    const bool is_plain = known.is_one_operation && known.body.op() != Op::argument;
-    return is_plain ? scalar::substitute({known.body}, x.operands())[0] : x;
 }
 
 // The same sum to the bit, as it is written by hand: a * b + b * a is 2 * (a * b), a + -b is a - b.

@@ -65,6 +65,15 @@ Procedure with_sums_together(Procedure procedure);
 // columns_apart.cpp
 Procedure with_columns_apart(Procedure procedure);
 
+// The same procedure, in which columns of matrices that loops within others add to, row by row, are
+// arrays of their own while the outermost loop runs: neighbours are vectors.
+//   for i: for j: y[j, 0] += f(i, j); y[j, 1] += g(i, j)  to
+//   for j: a[j] = y[j, 0]; b[j] = y[j, 1]
+//   for i: for j: a[j] += f(i, j); b[j] += g(i, j)
+//   for j: y[j, 0] = a[j]; y[j, 1] = b[j]
+// sums_apart.cpp
+Procedure with_columns_of_sums_apart(Procedure procedure);
+
 // The same procedure, in which an iteration that gives an element a constant and adds to it later
 // writes it once, if nothing between looks at it: compilers read elements again behind every write
 // of others that may be the same ones. What lies as far apart as there are iterations is not.

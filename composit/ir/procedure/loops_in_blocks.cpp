@@ -3,6 +3,7 @@
 #include "composit/ir/procedure/iteration_order.h"
 #include "composit/ir/procedure/iteration_parts.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/pairs_once.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -72,7 +73,7 @@ class LoopsInBlocks {
     Block blocks_of(const Statement& given) {
         const auto count = count_by_one(given);
         if (!count || given.body.size() < 2 || given.body.size() > most_in_blocks ||
-            may_exit(given.body) || allocates(given.body) ||
+            may_exit(given.body) || allocates(given.body) || adds_to_lanes(given) ||
             !is_long_enough(trips_of(p_, *count, count->begin)))
             return {};
         count_ = *count;

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/logged_loops.h"
+#include "composit/ir/procedure/pairs_once.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
@@ -489,7 +490,7 @@ Procedure reverse(const Procedure& procedure) {
         keeps_tapes(procedure) ? reverse_again(procedure) : Reverser(procedure).run(false);
     made.reverse_of = std::make_shared<const Procedure>(procedure);
     made.as_written = procedure.as_written;
-    return made;
+    return with_pairs_met_once(std::move(made));
 }
 
 Procedure reverse_with_results(const Procedure& procedure) { return Reverser(procedure).run(true); }

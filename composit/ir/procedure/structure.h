@@ -47,6 +47,10 @@ Expr element_count(const std::vector<Expr>& shape);
 std::set<std::string> names_in(const Procedure& procedure);
 // As values, to replace some of them.
 std::vector<Expr> all_variables(const Procedure& procedure);
+// A call of a row of one operation as that operation. stop_gradient, which is none, stays: there is
+// a derivative to be stopped, maybe. So do kernels (whose names have a point) and users' rows:
+// their derivatives may be given ones, which the operation has not. gather.cpp
+Expr plain_operation(const Expr& x);
 // The variables that expressions read.
 std::set<int> variables_in(const std::vector<Expr>& values);
 
