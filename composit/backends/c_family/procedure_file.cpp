@@ -283,7 +283,7 @@ Procedure as_loaded(Procedure procedure) {
     procedure = with_carried_elements(with_neighbours_summed(std::move(procedure)));
     procedure = with_loops_in_blocks(std::move(procedure));
     procedure = with_rows_together(with_sums_in_variables(std::move(procedure)));
-    procedure = with_sums_together(std::move(procedure));
+    procedure = with_loops_upwards(with_sums_together(std::move(procedure)));
     return with_zeros_passed_at_once(with_varied_operands(std::move(procedure)));
 }
 

@@ -56,12 +56,32 @@ bool goes_with(int counter, const Expr& index, const std::map<int, int>& assigne
            });
 }
 
+// The counter of a loop that counts, some of whose iterations may take it further.
+std::optional<int> counter_ahead_of(const Statement& loop) {
+    if (const auto count = ir::procedure::count_of(loop)) return count->counter;
+    if (ir::procedure::has_own(loop.body, Kind::stop) || loop.first.size() != 1 ||
+        loop.otherwise.size() != 1 || loop.first[0].kind != Kind::assign)
+        return {};
+    const int counter = loop.first[0].variable;
+    const auto distance_of = [&](const Statement& each) -> int64_t {
+        if (each.kind != Kind::assign || each.variable != counter) return 0;
+        return ir::procedure::offset_from(counter, each.values[0]).value_or(0);
+    };
+    const int64_t step = distance_of(loop.otherwise[0]);
+    if (step == 0) return {};
+    for (const Statement* each : ir::procedure::all_statements(loop.body))
+        if (ir::procedure::is_assignment(*each) && each->variable == counter &&
+            (step > 0 ? distance_of(*each) <= 0 : distance_of(*each) >= 0))
+            return {};
+    return counter;
+}
+
 // Whether each iteration reads or writes another element, so that the array ends the loop; of a
 // loop within one with the counter `outer`, which assigns `around`: each iteration of both.
 bool goes_through_an_array(const Statement& loop, std::optional<int> outer = {},
                            const std::map<int, int>& around = {}) {
-    const auto count = ir::procedure::count_of(loop);
-    if (!count) return false;
+    const auto own = counter_ahead_of(loop);
+    if (!own) return false;
     const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
     const auto has_axis = [](const Statement& statement, int counter,
                              const std::map<int, int>& changing) {
@@ -69,7 +89,7 @@ bool goes_through_an_array(const Statement& loop, std::optional<int> outer = {},
                            [&](const Expr& index) { return goes_with(counter, index, changing); });
     };
     return std::any_of(loop.body.begin(), loop.body.end(), [&](const Statement& statement) {
-        return statement.array >= 0 && has_axis(statement, count->counter, assigned) &&
+        return statement.array >= 0 && has_axis(statement, *own, assigned) &&
                (!outer || has_axis(statement, *outer, around));
     });
 }
@@ -238,6 +258,27 @@ bool keeps_values(const Procedure& procedure, const Statement& loop) {
             return false;
     }
     return has_any;
+}
+
+bool writes_exchanged(const Procedure& procedure, const Statement& loop,
+                      const std::set<size_t>& exchanged) {
+    const auto counter = ir::procedure::stepped_by(loop);
+    if (!counter || exchanged.empty()) return false;
+    bool writes_any = false, reads_others = false;
+    for (const Statement& each : loop.body) {
+        const bool is_write = ir::procedure::is_write(each);
+        if (!is_write && !ir::procedure::is_value(each)) return false;
+        if (is_write &&
+            !ir::procedure::has_own_elements(procedure, loop.body, *counter, each.array))
+            return false;
+        if (!is_write) continue;
+        writes_any |= exchanged.contains(static_cast<size_t>(each.array));
+        reads_others |=
+            std::any_of(loop.body.begin(), loop.body.end(), [&](const Statement& other) {
+                return other.kind == Kind::load && other.array != each.array;
+            });
+    }
+    return writes_any && reads_others;
 }
 
 bool is_next(const Statement& statement, int counter) {

@@ -3,7 +3,9 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace composit::c_family {
@@ -46,6 +48,12 @@ bool reads_beside_own(const ir::procedure::Procedure& procedure,
 // Whether each iteration has elements of its own of what the loop writes, and keeps something in an
 // array on the stack: for such a loop compilers would compare all that it writes with all it reads.
 bool keeps_values(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
+
+// Whether each iteration has elements of its own of what the loop writes, and some of that is one
+// of the `exchanged` arrays, beside other arrays: compilers take two that exchange their elements
+// for one, and would compare rows of them before each loop.
+bool writes_exchanged(const ir::procedure::Procedure& procedure,
+                      const ir::procedure::Statement& loop, const std::set<size_t>& exchanged);
 
 // After how many iterations a loop is to ask whether it should stop, so that this takes no time but
 // never seconds; 0: it need not, as it goes through an array and ends where that does, alone or

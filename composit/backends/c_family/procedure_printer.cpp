@@ -12,6 +12,7 @@
 #include "composit/base/comments.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/arrays_in_place.h"
+#include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
@@ -77,6 +78,7 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
         arrays_.push_back(is_elsewhere ? ""
                                        : name_of(procedure.arrays[i].name, homes_.count() + i));
     }
+    if (writing.asks) exchanged_ = ir::procedure::exchanged_arrays(procedure);
     if (writing.asks && any_loop_asks(procedure)) turns_ = unique_name("turns", taken_);
 }
 

@@ -187,7 +187,8 @@ std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool h
     if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
     if (has_plain_head &&
         ((is_for_vectors(procedure_, loop) && writes_local(procedure_, loop)) ||
-         (writing_.asks && (reads_beside_own(procedure_, loop) || keeps_values(procedure_, loop)))))
+         (writing_.asks && (reads_beside_own(procedure_, loop) || keeps_values(procedure_, loop) ||
+                            writes_exchanged(procedure_, loop, exchanged_)))))
         hints.emplace_back("#pragma GCC ivdep");
     return hints;
 }

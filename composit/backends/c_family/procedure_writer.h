@@ -103,6 +103,7 @@ class ProcedureWriter : public BlockWriter {
     const Naturals naturals_;
     const std::map<int, std::vector<Expr>> rooms_;
     std::set<size_t> hoisted_;
+    std::set<size_t> exchanged_;   // arrays that exchange their elements, if it is loaded
     std::map<int, int> nameless_;  // variables that stand where they are read
     std::vector<std::unique_ptr<CalledPart>> parts_;
     std::vector<PrintedFunction> functions_;  // of the parts

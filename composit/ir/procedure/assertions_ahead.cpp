@@ -3,11 +3,16 @@
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace composit::ir::procedure {
 namespace {
 
 using Kind = Statement::Kind;
+using scalar::Op;
 
 bool is_straight(const Block& body) {
     return std::all_of(body.begin(), body.end(), [](const Statement& statement) {
@@ -17,11 +22,80 @@ bool is_straight(const Block& body) {
     });
 }
 
+// Whether the value may be computed anywhere: it costs little, and is undefined nowhere.
+bool is_harmless(const Expr& value) {
+    const std::vector<Expr> all = scalar::topological_order({value});
+    return std::all_of(all.begin(), all.end(), [](const Expr& each) {
+        switch (each.op()) {
+            case Op::constant:
+            case Op::argument:
+            case Op::add:
+            case Op::subtract:
+            case Op::multiply:
+            case Op::negate:
+            case Op::equal:
+            case Op::not_equal:
+            case Op::less:
+            case Op::less_equal:
+            case Op::greater:
+            case Op::greater_equal:
+            case Op::bit_and:
+            case Op::bit_or:
+            case Op::bit_not:
+            case Op::select: return true;
+            default: return false;
+        }
+    });
+}
+
+// if (c) assert(x) to assert(!c | x): a branch that processors guess wrong takes longer than the
+// assertion. What the branch computes for it alone is computed anyway.
+class BranchesToAssert {
+  public:
+    explicit BranchesToAssert(const Procedure& procedure)
+        : procedure_(procedure), mentions_(mentions_in(procedure, procedure.body)) {}
+
+    void leave_out(Block& block) const {
+        for (size_t i = 0; i < block.size(); ++i) {
+            leave_out(block[i].body);
+            leave_out(block[i].otherwise);
+            if (block[i].kind != Kind::branch || !only_asserts(block[i])) continue;
+            const Expr fails = ~block[i].values[0];
+            Block inside = std::move(block[i].body);
+            for (Statement& each : inside)
+                if (each.kind == Kind::expect) each.values[0] = fails | each.values[0];
+            const auto place = block.begin() + static_cast<std::ptrdiff_t>(i);
+            const size_t more = inside.size() - 1;
+            block.insert(block.erase(place), std::make_move_iterator(inside.begin()),
+                         std::make_move_iterator(inside.end()));
+            i += more;
+        }
+    }
+
+  private:
+    bool only_asserts(const Statement& branch) const {
+        if (!branch.otherwise.empty() || branch.body.empty()) return false;
+        const Block whole{branch};
+        const std::map<int, int> inside = mentions_in(procedure_, whole);
+        return std::all_of(branch.body.begin(), branch.body.end(), [&](const Statement& each) {
+            const bool is_own = each.kind == Kind::assign &&
+                                inside.at(each.variable) == mentions_.at(each.variable);
+            return (each.kind == Kind::expect || is_own) && is_harmless(each.values[0]);
+        });
+    }
+
+    const Procedure& procedure_;
+    const std::map<int, int> mentions_;
+};
+
 class Splitter {
   public:
     explicit Splitter(Procedure procedure) : p_(std::move(procedure)) {}
 
     Procedure run() {
+        Block body = p_.body;
+        BranchesToAssert(p_).leave_out(body);
+        p_.body = std::move(body);
         split(p_.body);
         return std::move(p_);
     }

@@ -125,6 +125,13 @@ Procedure without_zero_gradients(Procedure procedure);
 // zeros_at_once.cpp
 Procedure with_zeros_passed_at_once(Procedure procedure);
 
+// The same procedure, whose innermost loops that count down count up where no iteration has to do
+// with another one: processors read and write vectors of neighbours as they lie, and would turn
+// them around.
+//   for (k = n - 1; k >= 0; --k) x[k] += y[k]  to  for (k = 0; k < n; ++k) x[k] += y[k]
+// loops_upwards.cpp
+Procedure with_loops_upwards(Procedure procedure);
+
 // The procedure with assertions that say the same in all iterations of a loop before the loop, so
 // that they ask once, and loops without them become vectors. The first that fails stays the first.
 Procedure with_checks_ahead(Procedure procedure);

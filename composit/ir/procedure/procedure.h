@@ -221,7 +221,7 @@ Procedure with_elements_read_once(Procedure procedure);
 // The same procedure, whose loops of plain statements that stand in no other loop assert nothing: a
 // loop of the assertions alone, with what they read, stands before each, so that compilers can
 // vectorise the other. What holds is the same; of two assertions that do not, another one may be
-// met first.
+// met first. What a branch only asserts is asserted without the branch.
 // assertions_ahead.cpp
 Procedure with_assertions_ahead(Procedure procedure);
 

@@ -4,6 +4,7 @@
 #include "composit/ir/procedure/logged_loops.h"
 #include "composit/ir/procedure/pairs_once.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/quotients_off_chains.h"
 #include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/stand_ins.h"
@@ -488,6 +489,7 @@ Procedure reverse(const Procedure& procedure) {
     if (procedure.for_derivatives) return reverse(*procedure.for_derivatives);
     Procedure made =
         keeps_tapes(procedure) ? reverse_again(procedure) : Reverser(procedure).run(false);
+    made = with_quotients_off_chains(std::move(made));
     made.reverse_of = std::make_shared<const Procedure>(procedure);
     made.as_written = procedure.as_written;
     return with_pairs_met_once(std::move(made));
