@@ -96,11 +96,17 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (any_arrays(procedures) || says_places(code))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (says(code, "room_for<")) out += room_function();
-    if (has_any(procedures, Statement::Kind::take)) out += taking_functions(throws);
+    if (has_any(procedures, Statement::Kind::take) || says(code, "logged("))
+        out += taking_functions(throws);
     if (says(code, "_in_order(")) out += functions_in_order();
+    if (says(code, "add_to_rounded")) out += rounded_addition();
+    if (says(code, "greater_of(") || says(code, "lesser_of(")) out += extreme_functions();
+    if (says(code, "zero_unless(") || says(code, "zero_if(")) out += zero_choices();
     if (says(code, "taken(")) out += exchange_function();
     if (says(code, "_elements(")) out += element_functions();
-    if (says(code, "scaled_slope(") || says(code, "unless_zero(") || says(code, "product_or_zero("))
+    if (says(code, "scaled_slope(") || says(code, "unless_zero(") ||
+        says(code, "product_or_zero(") || says(code, "power_slope(") ||
+        says(code, "slope_of_power_"))
         out += slope_functions();
     if (says(code, "vector_float64(")) out += vector_conversion();
     const std::string tables = print_tables(expressions);
@@ -108,7 +114,9 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
         out += print_function(*used, question) + "\n";
     for (const DType dtype : {DType::float32, DType::float64})
-        if (says(code, text("slope_of_power_", dtype, "("))) out += power_slope_function(dtype);
+        if (says(code, text("power_", dtype, "(")) &&
+            (says(code, text("slope_of_power_", dtype, "(")) || says(code, "power_slope(")))
+            out += power_slope_function(dtype);
     return out + called.text() + "}  // namespace\n\n";
 }
 

@@ -144,9 +144,55 @@ template <class T>
 inline __attribute__((always_inline, const)) T scaled_slope(T factor, T slope) {
     return unless_zero(factor, factor * slope);
 }
+template <class T, class... Slope>
+inline __attribute__((always_inline, const)) T scaled_slope(T factor, T next, Slope... slope) {
+    return scaled_slope(factor, scaled_slope(next, slope...));
+}
 template <class T>
 inline __attribute__((always_inline, const)) T product_or_zero(T factor, T slope) {
     return unless_zero(slope, scaled_slope(factor, slope));
+}
+
+)";
+}
+
+std::string_view extreme_functions() {
+    return R"(// x or y: y where neither is greater, and of a NaN.
+template <class T>
+inline __attribute__((always_inline, const)) T greater_of(T x, T y) {
+    return x > y ? x : y;
+}
+template <class T>
+inline __attribute__((always_inline, const)) T lesser_of(T x, T y) {
+    return x < y ? x : y;
+}
+
+)";
+}
+
+std::string_view zero_choices() {
+    return R"(// x, which is computed in any case, or 0.
+template <class T>
+inline __attribute__((always_inline, const)) T zero_unless(bool holds, T x) {
+    return holds ? x : T();
+}
+template <class T>
+inline __attribute__((always_inline, const)) T zero_if(bool holds, T x) {
+    return holds ? T() : x;
+}
+
+)";
+}
+
+std::string_view rounded_addition() {
+    return R"(// x += y of an x that is no product which compilers may fuse.
+template <class T>
+inline __attribute__((always_inline)) void add_to_rounded(T& x, T y) {
+    x = rounded(x) + y;
+}
+template <class T>
+inline __attribute__((always_inline)) void add_to_rounded_in_order(T& x, T y) {
+    x = in_order(rounded(x) + y);
 }
 
 )";
@@ -183,7 +229,11 @@ std::string power_slope_function(ir::DType dtype) {
     return text("// The derivative of x^n with respect to x: 0 where n is, even of infinity.\n",
                 "[[maybe_unused]] inline __attribute__((always_inline, const)) ", type,
                 " slope_of_power_", dtype, "(", type, " x, ", type, " n) {\n    const ", type,
-                " slope = n * power_", dtype, "(x, n - 1);\n    return n == 0 ? 0 : slope;\n}\n\n");
+                " slope = n * power_", dtype, "(x, n - 1);\n    return n == 0 ? 0 : slope;\n}\n",
+                "// The same times g, unless either is 0.\n",
+                "[[maybe_unused]] inline __attribute__((always_inline, const)) ", type,
+                " power_slope(", type, " x, ", type, " n, ", type,
+                " g) {\n    return product_or_zero(g, slope_of_power_", dtype, "(x, n));\n}\n\n");
 }
 
 std::string_view room_function() {
@@ -221,10 +271,15 @@ T take_last(std::vector<T>& x) {
     return last;
 }
 
-// What is about to be overwritten, which the end of x keeps.
+// What is about to be overwritten, which the end of x keeps, or a place in a log.
 template <class T>
 inline T& logged(std::vector<T>& x, T& element) {
     x.push_back(element);
+    return element;
+}
+template <class T>
+inline __attribute__((always_inline)) T& logged(T& place, T& element) {
+    place = element;
     return element;
 }
 

@@ -46,6 +46,12 @@ std::string taking_functions(bool fetches = false);
 std::string_view exchange_function();
 // Those that text calls which adds in order; it needs `in_order` of the prelude.
 std::string_view functions_in_order();
+// Those for the greater and the lesser of two values, as Python's max and min choose.
+std::string_view extreme_functions();
+// Those that text calls which chooses between a value and 0.
+std::string_view zero_choices();
+// Those that text calls which adds to an element that is rounded before.
+std::string_view rounded_addition();
 // Those that text calls which multiplies slopes that may be infinite.
 std::string_view slope_functions();
 // double(x) of integers of 64 bits, of which compilers make vectors wherever there is AVX2.

@@ -349,7 +349,7 @@ void ProcedureInC::print_statement(const Block& block, size_t index) {
                 say_before();
                 if (roundings_)
                     return line(with_dtype(addition(statement, place, value, *roundings_,
-                                                    sums_in_order_.contains(&statement)),
+                                                    sums_in_order_.contains(&statement), true),
                                            place, dtype),
                                 statement.line);
                 return line(text(place, is_less ? " -= " : " += ", value, ";"), statement.line);

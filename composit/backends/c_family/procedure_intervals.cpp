@@ -65,7 +65,7 @@ class Finder {
                 if (is_integer && times_.at(statement.variable) == 1 &&
                     !is_parameter(statement.variable))
                     if (const auto found = interval_of(statement.values[0], known_))
-                        known_[statement.variable] = *found;
+                        known_[statement.variable] = {found->low, found->high};
             }
             if (statement.kind == Kind::loop) enter(statement);
             walk(statement.body);
@@ -121,7 +121,24 @@ class Finder {
             ir::procedure::mentions_in(procedure_, one).at(counter) == mentions_.at(counter);
         if (!is_own) return;
         const Interval low = bounds_of(range->low), high = bounds_of(range->high);
-        if (high.high > least) known_[counter] = {low.low, high.high - 1};
+        if (high.high <= least) return;
+        known_[counter] = {low.low, high.high - 1};
+        // Below another variable and so much, which does not wrap where the loop begins at 0 or
+        // later: it would be negative.
+        Expr other = range->high;
+        int64_t more = 0;
+        if (other.op() == Op::add && other.operand(1).op() == Op::constant) {
+            more = static_cast<int64_t>(other.operand(1).bits()[0]);
+            other = Expr(other.operand(0));
+        }
+        const bool is_fixed = other.op() == Op::argument && other.dtype() == ir::DType::int64 &&
+                              !ir::procedure::assignments_in(one).contains(other.index()) &&
+                              (is_parameter(other.index()) || times_.contains(other.index())) &&
+                              (!times_.contains(other.index()) || times_.at(other.index()) == 1);
+        if (is_fixed && more >= 0 && more <= longest_axis && low.low >= 0) {
+            known_[counter].other = other.index();
+            known_[counter].more = more - 1;
+        }
     }
 
     const Procedure& procedure_;
@@ -150,7 +167,10 @@ std::optional<Interval> interval_of(const Expr& value, const std::map<int, Inter
             if (!a || !b) return {};
             const Wide al = a->low, ah = a->high, bl = b->low, bh = b->high;
             if (value.op() == Op::add) return between(al + bl, ah + bh);
-            if (value.op() == Op::subtract) return between(al - bh, ah - bl);
+            if (value.op() == Op::subtract) {
+                const bool is_less = ir::procedure::is_variable(value.operand(0), b->other);
+                return between(is_less ? std::max(-Wide{b->more}, al - bh) : al - bh, ah - bl);
+            }
             const auto [low, high] = std::minmax({al * bl, al * bh, ah * bl, ah * bh});
             return between(low, high);
         }

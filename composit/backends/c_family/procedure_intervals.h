@@ -11,6 +11,8 @@ namespace composit::c_family {
 
 struct Interval {
     int64_t low = 0, high = 0;
+    int other = -1;    // a variable of int64, if any,
+    int64_t more = 0;  // that it is at most so much more than
 };
 
 // What is known of variables of int64: extents of inputs, counters of loops where these read them,

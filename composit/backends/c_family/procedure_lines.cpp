@@ -415,6 +415,12 @@ Lines without_braces(const Lines& lines, bool is_derived) {
     return out;
 }
 
+size_t all_lines(const Lines& lines) {
+    size_t count = 0;
+    for (const PrintedLine& line : lines) count += count_of_lines(line);
+    return count;
+}
+
 }  // namespace
 
 Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::string>& names,
@@ -426,9 +432,16 @@ Lines gathered(Lines lines, bool is_derived, bool is_c, const std::set<std::stri
             with_products_together(with_constants_in_place(std::move(lines), names, acting), true);
     }
     lines = without_unread(together(lines, is_derived, is_c));
-    if (is_derived && taken) lines = with_parts_named(std::move(lines), *taken);
+    if (is_derived && taken) {
+        lines = with_parts_named(std::move(lines), *taken);
+        // Lines that are shorter now may be joined.
+        Lines joined = without_unread(together(lines, true, is_c));
+        Lines numbered =
+            without_unread(together(with_low_numbers(std::move(lines), names), true, is_c));
+        lines = all_lines(numbered) <= all_lines(joined) ? numbered : joined;
+    }
     if (!is_c) lines = elements_together(lines, is_derived);
-    lines = with_values_in_place(std::move(lines), is_derived);
+    lines = with_values_in_place(std::move(lines), is_derived, is_c);
     return without_braces(lines, is_derived);
 }
 

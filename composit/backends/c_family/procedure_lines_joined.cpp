@@ -101,32 +101,66 @@ bool put_stored(const PrintedLine& line, const PrintedLine& next, PrintedLine& m
     return count_of_lines(made) < count_of_lines(line) + count_of_lines(next);
 }
 
+// "x_log.push_back(x[i]);" and "x_log_row[j] = x[i];": the array that keeps an element, what stands
+// for its place, and the element.
+struct Kept {
+    std::string log, to, element;
+};
+std::optional<Kept> what_is_kept(const std::string& text, bool is_c) {
+    constexpr std::string_view pushes = ".push_back(", stores = "] = ";
+    if (const size_t call = text.find(pushes); call != std::string::npos) {
+        if (!text.ends_with(");")) return {};
+        const size_t first = call + pushes.size();
+        return Kept{text.substr(0, call), text.substr(0, call),
+                    text.substr(first, text.size() - first - 2)};
+    }
+    const size_t open = text.find('['), close = text.find(stores);
+    const auto is_of_name = [](char c) { return ascii::is_of_word(c); };
+    if (is_c || close == std::string::npos || open > close || !text.ends_with("];") ||
+        !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(open), is_of_name))
+        return {};
+    const size_t first = close + stores.size();
+    Kept made{text.substr(0, open), text.substr(0, close + 1),
+              text.substr(first, text.size() - first - 1)};
+    const bool is_element = made.element.find(']') + 1 == made.element.size();
+    const bool is_log = made.log.find("_log") != std::string::npos;
+    if (!is_element || !is_log || has_word(made.element, made.log)) return {};
+    return made;
+}
+
+// "add_in_order(" of "add_in_order(place, value);"; empty where the text is no such call.
+std::string call_that_adds_to(const std::string& place, std::string_view text) {
+    constexpr std::string_view calls[] = {"add_in_order(", "subtract_in_order(", "add_to_rounded(",
+                                          "add_to_rounded_in_order("};
+    for (const std::string_view call : calls)
+        if (text.starts_with(std::string(call) + place + ", ")) return std::string(call);
+    return "";
+}
+
 // How many lines from `begin` on log an element, then overwrite it; constants may stand between.
-size_t put_logged(const Lines& lines, size_t begin, bool is_derived, Lines& made) {
-    constexpr std::string_view pushes = ".push_back(";
+size_t put_logged(const Lines& lines, size_t begin, bool is_derived, bool is_c, Lines& made) {
     const PrintedLine& line = lines[begin];
-    const size_t call = line.text.find(pushes);
-    if (call == std::string::npos || !line.text.ends_with(");")) return 0;
-    const std::string log = line.text.substr(0, call);
-    const size_t first = call + pushes.size();
-    const std::string place = line.text.substr(first, line.text.size() - first - 2);
+    const auto keeps = what_is_kept(line.text, is_c);
+    if (!keeps) return 0;
+    const auto& [log, to, place] = *keeps;
     made.clear();
     for (size_t i = begin + 1; i < lines.size(); ++i) {
         const PrintedLine& next = lines[i];
         if (!are_of_one_block(line, next, is_derived)) return 0;
-        if (!next.text.starts_with(place + " ")) {
+        const std::string adds = call_that_adds_to(place, next.text);
+        if (adds.empty() && !next.text.starts_with(place + " ")) {
             const bool is_constant = constant_of(next.text) && !takes_elements(next.text) &&
                                      next.text.find("] = ") == std::string::npos;
             if (!is_constant || has_word(next.text, log)) return 0;
             made.push_back(next);
             continue;
         }
-        const std::string rest = next.text.substr(place.size());
-        const bool gives =
-            rest.starts_with(" = ") || rest.starts_with(" += ") || rest.starts_with(" -= ");
+        const std::string rest = next.text.substr(adds.size() + place.size());
+        const bool gives = !adds.empty() || rest.starts_with(" = ") || rest.starts_with(" += ") ||
+                           rest.starts_with(" -= ");
         if (!gives || has_word(rest, log)) return 0;
         PrintedLine joined = next;
-        joined.text = text("logged(", log, ", ", place, ")", rest);
+        joined.text = text(adds, "logged(", to, ", ", place, ")", rest);
         if (count_of_lines(joined) >= count_of_lines(line) + count_of_lines(next)) return 0;
         made.push_back(joined);
         return i + 1 - begin;
@@ -304,7 +338,7 @@ Lines with_indices_in_place(Lines lines, bool is_derived) {
     return lines;
 }
 
-Lines with_values_in_place(Lines lines, bool is_derived) {
+Lines with_values_in_place(Lines lines, bool is_derived, bool is_c) {
     Lines out;
     for (size_t i = 0; i < lines.size();) {
         PrintedLine made;
@@ -316,7 +350,7 @@ Lines with_values_in_place(Lines lines, bool is_derived) {
             put_stored(lines[i], lines[i + 1], made)) {
             out.push_back(made);
             i += 2;
-        } else if (const size_t count = put_logged(lines, i, is_derived, several)) {
+        } else if (const size_t count = put_logged(lines, i, is_derived, is_c, several)) {
             out.insert(out.end(), several.begin(), several.end());
             i += count;
         } else {

@@ -28,7 +28,10 @@ std::vector<PrintedLine> with_products_together(const std::vector<PrintedLine>& 
 // A value that is stored, then added; what is logged, then overwritten:
 //   const double a = x[i] = b;  y += a;                    to  y += (x[i] = b);
 //   x_log.push_back(x[i]);  x[i] = a;                      to  logged(x_log, x[i]) = a;
+//   x_log.push_back(x[i]);  add_in_order(x[i], a);      to  add_in_order(logged(x_log, x[i]), a);
+//   x_log_row[j] = x[i];  x[i] = a;                        to  logged(x_log_row[j], x[i]) = a;
 // Lines that belong to several lines of the source stay apart, but in derivatives.
-std::vector<PrintedLine> with_values_in_place(std::vector<PrintedLine> lines, bool is_derived);
+std::vector<PrintedLine> with_values_in_place(std::vector<PrintedLine> lines, bool is_derived,
+                                              bool is_c);
 
 }  // namespace composit::c_family

@@ -209,6 +209,55 @@ class PartNamer {
 
 }  // namespace
 
+Lines with_low_numbers(Lines lines, const std::set<std::string>& names) {
+    const auto is_numbered = [](std::string_view word) {
+        return word == "t" || (word.starts_with("t_") && word.size() > 2 &&
+                               std::all_of(word.begin() + 2, word.end(), ascii::is_digit));
+    };
+    std::vector<std::string> declared;
+    std::set<std::string> others;
+    for (const PrintedLine& line : lines)
+        if (declares_constants(line))
+            for (const std::string& name : names_declared(line.text))
+                if (is_numbered(name) && (name != "t" || !names.contains(name)))
+                    declared.push_back(name);
+    const std::set<std::string> own(declared.begin(), declared.end());
+    const auto for_words = [&](std::string& text, const auto& visit) {
+        for (size_t i = 0; i < text.size();) {
+            size_t end = i;
+            while (end < text.size() && ascii::is_of_word(text[end])) ++end;
+            const std::string word = text.substr(i, end - i);
+            if (is_numbered(word)) {
+                const std::string other = visit(word);
+                text.replace(i, word.size(), other);
+                end = i + other.size();
+            }
+            i = std::max(end, i + 1);
+        }
+    };
+    for (PrintedLine& line : lines)
+        for_words(line.text, [&](const std::string& word) {
+            if (!own.contains(word)) others.insert(word);
+            return word;
+        });
+    std::map<std::string, std::string> given;
+    int number = 0;
+    for (const std::string& name : declared) {
+        if (given.contains(name)) continue;  // in scopes that do not meet
+        std::string other;
+        do {
+            other = ++number == 1 ? "t" : text("t_", number);
+        } while (others.contains(other));
+        given.emplace(name, other);
+    }
+    for (PrintedLine& line : lines)
+        for_words(line.text, [&](const std::string& word) {
+            const auto found = given.find(word);
+            return found == given.end() ? word : found->second;
+        });
+    return lines;
+}
+
 Lines with_parts_named(Lines lines, TakenNames& taken) {
     return PartNamer(std::move(lines), taken).run();
 }

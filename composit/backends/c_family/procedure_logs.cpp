@@ -125,7 +125,7 @@ std::vector<std::string> LoggedText::begin(const Statement& loop) {
         const ir::DType dtype = procedure_.arrays[number].dtype;
         const bool is_short = logged.trips.op() == Op::constant;
         if (depth_ == 0 || is_short || !is_floating(dtype)) continue;
-        const std::string name = unique_name(procedure_.arrays[number].name + "_row", taken_);
+        const std::string name = unique_name(log + "_row", taken_);
         rows_.emplace(logged.array, Row{name, logged.position, logged.each, 0});
         const Expr all = logged.trips * integer(logged.each);
         const std::string count = elements_.integer(ir::scalar::simplify({all})[0], lines);

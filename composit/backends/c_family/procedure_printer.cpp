@@ -33,11 +33,43 @@ using ir::procedure::Variable;
 using ir::scalar::Expr;
 using Kind = Statement::Kind;
 
+namespace {
+
+// "g" of "g_12", a name that a derivative made; as it is where it is one of `own`, where the other
+// one is `present`, and that of the adjoint of one of `own`.
+std::string without_number(const std::string& name, const std::set<std::string>& own,
+                           const std::set<std::string>& present) {
+    const size_t last = name.find_last_not_of("0123456789");
+    const bool has_number =
+        last != std::string::npos && last > 0 && last + 1 < name.size() && name[last] == '_';
+    const std::string base = has_number ? name.substr(0, last) : name;
+    const bool stays = !has_number || own.contains(name) || present.contains(base) ||
+                       (name[0] == 'd' && own.contains(name.substr(1)));
+    return stays ? name : base;
+}
+
+// The names of the function that are mentioned, and those that callers see.
+std::set<std::string> names_present(const Procedure& procedure, const Homes& homes,
+                                    const std::set<std::string>& own) {
+    std::set<std::string> names;
+    for (size_t i = 0; i < procedure.variables.size(); ++i) {
+        const std::string& name = procedure.variables[i].name;
+        const bool is_mentioned = homes.of(static_cast<int>(i)).mentions > 0 && own.contains(name);
+        if (i < procedure.parameters || is_mentioned) names.insert(name);
+    }
+    for (const ArrayVariable& each : procedure.arrays)
+        if (each.role != ArrayVariable::Role::local || own.contains(each.name))
+            names.insert(each.name);
+    return names;
+}
+
+}  // namespace
+
 ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& called,
                                  const Writing& writing)
     : BlockWriter(procedure, {}),
       writing_(writing),
-      roundings_(writing.known ? writing.known->roundings : roundings_of(procedure)),
+      roundings_(writing.known ? writing.known->roundings : roundings_of(procedure, true)),
       naturals_(procedure, writing.known ? writing.known->naturals : std::set<int>()),
       rooms_(rooms_of(procedure)),
       hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
@@ -63,20 +95,25 @@ ProcedureWriter::ProcedureWriter(const Procedure& procedure, CalledFunctions& ca
         functions_.push_back(print_function_of(*part, writing.asks, called));
         taken_.insert(functions_.back().name);
     }
+    const std::set<std::string> own =
+        ir::procedure::names_in(procedure.reverse_of ? *procedure.reverse_of : procedure);
+    const std::set<std::string> present = names_present(procedure, homes_, own);
     std::map<int, int> namesakes;
     for (const auto& [integer, index] : nameless_) namesakes[index] = integer;
     for (int i = 0; i < static_cast<int>(homes_.count()); ++i) {
         const auto other = namesakes.find(i);
         const Variable& named = variable(other == namesakes.end() ? i : other->second);
         const bool has_none = nameless_.contains(i) || own_variables.contains(i);
-        names_.push_back(has_none ? "" : name_of(named.name, static_cast<size_t>(i)));
+        names_.push_back(
+            has_none ? ""
+                     : name_of(without_number(named.name, own, present), static_cast<size_t>(i)));
     }
     for (size_t i = 0; i < procedure.arrays.size(); ++i) {
         const bool is_elsewhere = std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) {
             return part->own_arrays.contains(i);
         });
-        arrays_.push_back(is_elsewhere ? ""
-                                       : name_of(procedure.arrays[i].name, homes_.count() + i));
+        const std::string wanted = without_number(procedure.arrays[i].name, own, present);
+        arrays_.push_back(is_elsewhere ? "" : name_of(wanted, homes_.count() + i));
     }
     if (writing.asks) exchanged_ = ir::procedure::exchanged_arrays(procedure);
     if (writing.asks && any_loop_asks(procedure)) turns_ = unique_name("turns", taken_);

@@ -31,10 +31,33 @@ Shape shape_of(const ir::scalar::Expr& value, const ProcedureRoundings& known) {
     return fusing.shape_of(value);
 }
 
-}  // namespace
+// Variables that are products, computed by one statement, and would be rounded where they are read,
+// at two places or more.
+std::set<int> rounded_where_computed(const ir::procedure::Procedure& procedure,
+                                     const ProcedureRoundings& known) {
+    std::map<int, int> statements, places;
+    for (const Statement* each : ir::procedure::all_statements(procedure.body)) {
+        // One that is part of a call may stand in a function of its own.
+        if (each->variable >= 0)
+            statements[each->variable] += each->kind == Kind::assign && !each->line.call ? 1 : 2;
+        Fusing fusing(known.variables);
+        for (const ir::scalar::Expr& value : ir::scalar::topological_order(each->values)) {
+            fusing.shape_of(value);
+            for (size_t i = 0; i < value.operands().size(); ++i)
+                if (const ir::scalar::Expr& operand = value.operands()[i];
+                    operand.op() == ir::scalar::Op::argument && fusing.is_rounded(value, i))
+                    ++places[operand.index()];
+        }
+    }
+    std::set<int> found;
+    for (const auto& [variable, count] : places)
+        if (count > 1 && statements[variable] == 1 &&
+            static_cast<size_t>(variable) >= procedure.parameters)
+            found.insert(variable);
+    return found;
+}
 
-ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
-    ProcedureRoundings known;
+void find_shapes(const ir::procedure::Procedure& procedure, ProcedureRoundings& known) {
     known.variables.integers = intervals_of(procedure);
     const std::vector<const Statement*> all = ir::procedure::all_statements(procedure.body);
     std::set<int> loaded;
@@ -52,10 +75,12 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
                     has_changed |=
                         enter(known.variables, each->variable, shape_in(known.arrays, each->array));
                     break;
-                case Kind::assign:
-                    has_changed |=
-                        enter(known.variables, each->variable, shape_of(each->values[0], known));
+                case Kind::assign: {
+                    Shape shape = shape_of(each->values[0], known);
+                    if (known.variables.rounded.contains(each->variable)) shape.is_product = false;
+                    has_changed |= enter(known.variables, each->variable, shape);
                     break;
+                }
                 case Kind::store:
                 case Kind::append:
                     has_changed |=
@@ -72,7 +97,18 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
             }
         }
     }
-    return known;
+}
+
+}  // namespace
+
+ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure, bool at_once) {
+    ProcedureRoundings known;
+    find_shapes(procedure, known);
+    if (!at_once) return known;
+    ProcedureRoundings made;
+    made.variables.rounded = rounded_where_computed(procedure, known);
+    find_shapes(procedure, made);
+    return made;
 }
 
 bool subtracts(const Statement& statement) {
@@ -80,7 +116,7 @@ bool subtracts(const Statement& statement) {
 }
 
 std::string addition(const Statement& statement, const std::string& place, const std::string& value,
-                     const ProcedureRoundings& known, bool in_order) {
+                     const ProcedureRoundings& known, bool in_order, bool is_c) {
     const Shape own = shape_in(known.arrays, statement.array);
     const Shape added = shape_of(statement.values[0], known);
     const std::string term = added.is_product && own.is_negated ? "rounded(" + value + ")" : value;
@@ -89,6 +125,8 @@ std::string addition(const Statement& statement, const std::string& place, const
     const std::string sign = is_less ? "-" : "+";
     if (!is_rounded && !in_order) return place + " " + sign + "= " + term + ";";
     if (!is_rounded) return added_in_order(place, sign, term);
+    if (!is_less && !is_c)
+        return text("add_to_rounded", in_order ? "_in_order(" : "(", place, ", ", term, ");");
     const ir::scalar::Expr& whole = statement.values[0];
     const ir::scalar::Op op = (is_less ? ir::scalar::Expr(whole.operand(0)) : whole).op();
     const bool binds = op == ir::scalar::Op::multiply || op == ir::scalar::Op::divide ||

@@ -12,14 +12,17 @@ namespace composit::c_family {
 struct ProcedureRoundings {
     Roundings variables, arrays;
 };
-ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure);
+// `at_once`: a variable that would be rounded wherever it is read is rounded where it is computed.
+ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure, bool at_once = false);
 
 // Whether what the statement adds to an element is the negative of a value.
 bool subtracts(const ir::procedure::Statement& statement);
 
 // "place += value;", with what is to be rounded before; "place -= value;" where the statement
-// subtracts it. `in_order`: "place = in_order(place + value);".
+// subtracts it. `in_order`: "add_in_order(place, value);". Text that is no C calls functions where
+// the place is rounded before, too.
 std::string addition(const ir::procedure::Statement& statement, const std::string& place,
-                     const std::string& value, const ProcedureRoundings& known, bool in_order);
+                     const std::string& value, const ProcedureRoundings& known, bool in_order,
+                     bool is_c = false);
 
 }  // namespace composit::c_family

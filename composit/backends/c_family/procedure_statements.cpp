@@ -57,9 +57,11 @@ void ProcedureWriter::print_statement(const Block& block, size_t index) {
         case Kind::allocate: return print_allocation(block, index);
         case Kind::assign: {
             if (is_own_value(statement)) return;
-            const std::vector<std::string> value = values(statement.values, before);
+            std::string value = values(statement.values, before)[0];
             for (const std::string& text : before) line(text, statement.line);
-            return line(assignment(statement, target_of(block, index), value[0],
+            if (roundings_.variables.rounded.contains(statement.variable))
+                value = "rounded(" + value + ")";
+            return line(assignment(statement, target_of(block, index), value,
                                    sums_in_order_.contains(&statement)),
                         statement.line);
         }

@@ -93,8 +93,11 @@ class StatementPrinter {
             if (fusing_ && is_of_procedure && !spelling_.is_c) {
                 take_together(expr);
                 take_power_slope(expr);
+                take_extreme(expr);
+                take_zero_choice(expr);
             }
-            if (!scaled_.contains(expr.id()) && !power_slopes_.contains(expr.id()))
+            if (!scaled_.contains(expr.id()) && !power_slopes_.contains(expr.id()) &&
+                !extremes_.contains(expr.id()))
                 for (size_t branch : {1, 2}) branches_.insert(expr.operands()[branch].id());
         }
     }
@@ -172,7 +175,46 @@ class StatementPrinter {
         power_slopes_.insert(expr.id());
     }
 
-    bool becomes_statement(const Expr& expr, const Term& term) const {
+    // x > y ? x : y is one call, of x and y, where one of them would need a name; so with <.
+    void take_extreme(const Expr& expr) {
+        const Expr &test = expr.operands()[0], &x = expr.operands()[1], &y = expr.operands()[2];
+        const bool compares = test.op() == Op::greater || test.op() == Op::less;
+        if (!compares || !is_floating(expr.dtype())) return;
+        const auto are_same = [](const Expr& one, const Expr& other) {
+            return one == other || (one.op() == Op::constant && other.op() == Op::constant &&
+                                    one.dtype() == other.dtype() && one.bits() == other.bits());
+        };
+        const bool is_first = are_same(test.operand(0), x) && are_same(test.operand(1), y);
+        const bool is_second = are_same(test.operand(0), y) && are_same(test.operand(1), x);
+        const auto would_need_name = [this](const Expr& each) {
+            return ir::scalar::arity_of(each.op()) > 0 && each.op() != Op::loop &&
+                   uses_.at(each.id()) == 2 && each.name().empty();
+        };
+        if (is_first == is_second || uses_.at(test.id()) != 1 || !expr.name().empty() ||
+            (!would_need_name(x) && !would_need_name(y)))
+            return;
+        together_.insert(test.id());
+        for (const Expr& each : {test.operand(0), test.operand(1)}) --uses_[each.id()];
+        extremes_[expr.id()] = (test.op() == Op::greater) == is_first ? "greater_of" : "lesser_of";
+    }
+
+    // c ? x : 0 is one call, of c and x, where x would need a name as it is computed in any case;
+    // so is c ? 0 : x.
+    void take_zero_choice(const Expr& expr) {
+        if (!is_floating(expr.dtype()) || scaled_.contains(expr.id()) ||
+            power_slopes_.contains(expr.id()) || extremes_.contains(expr.id()))
+            return;
+        const auto is_zero = [](const Expr& each) {
+            return each.op() == Op::constant && each.value() == 0 && !std::signbit(each.value());
+        };
+        for (const size_t other : {1, 2}) {
+            const Expr& x = expr.operands()[other];
+            if (is_zero(expr.operands()[3 - other]) && uses_.at(x.id()) == 1 && x.name().empty())
+                beside_zero_.emplace(x.id(), expr.id());
+        }
+    }
+
+    bool becomes_statement(const Expr& expr, const Term& term) {
         if (ir::scalar::arity_of(expr.op()) == 0 || expr.op() == Op::loop) return false;
         if (together_.contains(expr.id())) return false;
         // -x is as short as a name for it.
@@ -182,6 +224,14 @@ class StatementPrinter {
         // Compilers join the condition of a choice that is written within a branch of another one
         // with the other's: one more comparison of vectors, which costs as much as two
         // multiplications with AVX-512. A value of its own is computed in any case.
+        const bool would_be_alone =
+            branches_.contains(expr.id()) && (term.chooses || term.text.size() > longest_term);
+        const auto beside = beside_zero_.find(expr.id());
+        if (would_be_alone && beside != beside_zero_.end() &&
+            term.text.size() <= longest_broken_term) {
+            calls_beside_zero_.insert(beside->second);
+            return false;
+        }
         if (branches_.contains(expr.id()) && term.chooses) return true;
         if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
         const size_t longest =
@@ -261,6 +311,14 @@ class StatementPrinter {
         if (const auto found = scaled_.find(expr.id()); found != scaled_.end())
             return scaled(expr, found->second);
         if (power_slopes_.contains(expr.id())) return power_slope(expr);
+        if (calls_beside_zero_.contains(expr.id())) return beside_zero(expr);
+        if (const auto found = extremes_.find(expr.id()); found != extremes_.end()) {
+            fusing_->shape_of(expr);
+            Term made = function(found->second, {terms_.at(expr.operands()[1].id()),
+                                                 terms_.at(expr.operands()[2].id())});
+            made.chooses = true;
+            return made;
+        }
         std::vector<Term> operands;
         for (const Expr& operand : expr.operands()) {
             operands.push_back(terms_.at(operand.id()));
@@ -292,7 +350,10 @@ class StatementPrinter {
             fusing_->shape_of(expr);
             const Term &slope = terms_.at(expr.operands()[1].id()),
                        &factor = terms_.at(product.operand(1).id());
-            Term made = function("product_or_zero", {factor, slope});
+            const bool is_of_power =
+                power_slopes_.contains(expr.operands()[1].id()) && slope.text.ends_with(")");
+            Term made = is_of_power ? function("power_slope", {{operands_in(slope.text)}, factor})
+                                    : function("product_or_zero", {factor, slope});
             made.chooses = factor.chooses || slope.chooses;
             return made;
         }
@@ -300,8 +361,30 @@ class StatementPrinter {
         fusing_->shape_of(expr);
         const Term& factor = terms_.at(expr.operands()[1].id());
         Term made = function(other < 2 ? "scaled_slope" : "unless_zero", {factor, by});
+        // A slope that is scaled by several factors is one call of all of them.
+        constexpr std::string_view head = "scaled_slope(";
+        const auto inner = other < 2 ? scaled_.find(product.operands()[other].id()) : scaled_.end();
+        if (inner != scaled_.end() && inner->second < 2 && by.text.starts_with(head))
+            made.text = text(head, factor.text, ", ", by.text.substr(head.size()));
         made.chooses = factor.chooses || by.chooses;
         return made;
+    }
+
+    Term beside_zero(const Expr& expr) {
+        const std::vector<Expr>& operands = expr.operands();
+        const bool is_first = operands[2].op() == Op::constant;
+        fusing_->shape_of(expr);
+        Term made =
+            function(is_first ? "zero_unless" : "zero_if",
+                     {terms_.at(operands[0].id()), terms_.at(operands[is_first ? 1 : 2].id())});
+        made.chooses = true;
+        return made;
+    }
+
+    // What stands in the parentheses of a call.
+    static std::string operands_in(const std::string& call) {
+        const size_t begin = call.find('(') + 1;
+        return call.substr(begin, call.size() - begin - 1);
     }
 
     Term power_slope(const Expr& expr) {
@@ -331,6 +414,9 @@ class StatementPrinter {
     std::unordered_set<const ExprNode*> together_;        // parts of such calls
     std::unordered_map<const ExprNode*, size_t> scaled_;  // such calls
     std::unordered_set<const ExprNode*> power_slopes_;
+    std::unordered_map<const ExprNode*, std::string> extremes_;         // greater_of, lesser_of
+    std::unordered_map<const ExprNode*, const ExprNode*> beside_zero_;  // x, and its choice
+    std::unordered_set<const ExprNode*> calls_beside_zero_;
     std::unordered_map<const ExprNode*, Term> terms_;
     std::map<ir::scalar::LoopRun, std::vector<std::string>> runs_;
 };

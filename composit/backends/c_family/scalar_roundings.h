@@ -30,6 +30,7 @@ struct Roundings {
     std::set<int> products, negated, constants;
     std::map<int, Interval> integers = {};
     std::set<int> computed = {};
+    std::set<int> rounded = {};  // variables that are rounded where they are computed
 };
 
 class Fusing {

@@ -132,8 +132,8 @@ def test_loops_between_literals_run_a_known_number_of_times():
 
 def test_rows_are_logged_at_once():
     source = derivative(written.heat)
-    assert "add_run(new_log_2, new_1.data() + 1, n - 2);" in source
-    assert "take_run(new_log_2, new_1.data() + 1, n - 2);" in source and "push_back" not in source
+    assert "add_run(new_log, new_1.data() + 1, n - 2);" in source
+    assert "take_run(new_log, new_1.data() + 1, n - 2);" in source and "push_back" not in source
 
 
 def test_what_goes_on_by_one_does_not_wrap():
