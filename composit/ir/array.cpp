@@ -64,8 +64,7 @@ std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     }
     if (void* kept = take_kept_block(rounded, alignment))
         return {kept, [rounded](void* block) { keep_block(block, rounded); }};
-    void* data = nullptr;
-    if (posix_memalign(&data, alignment, rounded) != 0) data = nullptr;
+    void* const data = new_block(rounded, alignment);
     if (data && alignment == large_page) madvise(data, rounded / 4096 * 4096, MADV_HUGEPAGE);
     if (!data) fail_to_allocate(bytes);
     return {data, [rounded](void* block) { keep_block(block, rounded); }};

@@ -50,29 +50,36 @@ def sizes_of(weights) -> tuple[int, int]:
     return layers, weights["norm.scale"].shape[0] // HEADS
 
 
-def composit_model(ids, mask, weights):
-    """In composit.numpy and composit.nn."""
+def composit_model(ids, mask, weights, wrapped=lambda layer: layer):
+    """In composit.numpy and composit.nn. `wrapped(layer)` is called in place of each layer."""
     import composit.numpy as cnp
     from composit import nn
 
     w, (layers, head_size) = weights, sizes_of(weights)
 
-    def norm(x, name):
-        scale, bias = w[f"{name}.scale"], w[f"{name}.bias"]
+    def norm(x, scale, bias):
         return nn.layer_norm(x, scale, bias, axis=-1, epsilon=EPSILON)
 
-    def parameters(layer, *names):
-        return [w[f"{layer}.{name}.{kind}"] for name in names for kind in ("weight", "bias")]
+    def parameters(names, *kinds):
+        return [w[f"{name}.{kind}"] for name in names for kind in kinds]
+
+    def layer(x, mask, projections, norm1, wide, norm2):
+        attended = nn.multi_head_attention(x, mask, *projections, head_size=head_size)
+        x = norm(x + attended, *norm1)
+        return norm(x + nn.feedforward(x, *wide), *norm2)
 
     attention_mask = (1 - cnp.astype(mask, "float32")[:, None, None, :]) * -1e9
     x = nn.embedding(ids, w["words"]) + w["positions"][: ids.shape[1]] + w["types"][0]
-    x = norm(x, "norm")
-    for layer in range(layers):
-        projections = parameters(layer, "query", "key", "value", "output")
-        attended = nn.multi_head_attention(x, attention_mask, *projections, head_size=head_size)
-        x = norm(x + attended, f"{layer}.norm1")
-        wide = nn.feedforward(x, *parameters(layer, "wide", "narrow"))
-        x = norm(x + wide, f"{layer}.norm2")
+    x = norm(x, *parameters(["norm"], "scale", "bias"))
+    for i in range(layers):
+        projections = [f"{i}.{name}" for name in ("query", "key", "value", "output")]
+        x = wrapped(layer)(
+            x, attention_mask,
+            parameters(projections, "weight", "bias"),
+            parameters([f"{i}.norm1"], "scale", "bias"),
+            parameters([f"{i}.wide", f"{i}.narrow"], "weight", "bias"),
+            parameters([f"{i}.norm2"], "scale", "bias"),
+        )  # fmt: skip
     return x
 
 
@@ -185,8 +192,8 @@ def logits_of(hidden_states):
     return hidden_states[:, 0, :10]
 
 
-def composit_classifier(ids, weights):
-    return logits_of(composit_model(ids, np.ones(ids.shape, np.int64), weights))
+def composit_classifier(ids, weights, wrapped=lambda layer: layer):
+    return logits_of(composit_model(ids, np.ones(ids.shape, np.int64), weights, wrapped))
 
 
 def jax_classifier(ids, weights):

@@ -13,15 +13,15 @@ namespace {
 constexpr size_t large = size_t{8} << 20;
 
 void* block_of(size_t bytes) {
-    void* block = nullptr;
-    EXPECT_EQ(posix_memalign(&block, 64, bytes), 0);
+    void* const block = new_block(bytes, 64);
+    EXPECT_NE(block, nullptr);
     return block;
 }
 
 // Whether a block of `bytes` was kept. It is given back.
 bool has_kept(size_t bytes) {
     void* const block = take_kept_block(bytes, 64);
-    if (block != nullptr) std::free(block);
+    if (block != nullptr) free_block(block, bytes);
     return block != nullptr;
 }
 
