@@ -22,16 +22,14 @@ def resident(name: str) -> int:
 
 
 def composit_side(given, weights, threads, budget=None):
-    """Weights and state are donated: results may be written over them. Arrays of NumPy's would be
-    copied. With a budget, temporaries and results are planned within it."""
+    """Weights and state are donated: results may be written over them. With a budget, temporaries
+    and results are planned within it."""
     from models import bert, training
 
     import composit
-    import composit.numpy as cnp
     from composit import nn
 
-    state = training.composit_state(weights)
-    held = [{name: cnp.asarray(value) for name, value in weights.items()}, state]
+    held = [weights, training.composit_state(weights)]
     options = {"threads": threads, "donate": (2, 3)}
     if budget is None:
         step = training.composit_step(bert.composit_classifier, DECAY)

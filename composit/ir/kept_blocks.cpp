@@ -2,12 +2,12 @@
 #include "composit/ir/kept_blocks.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <list>
 #include <mutex>
+#include <unistd.h>
 
 namespace composit::ir {
 namespace {
