@@ -83,7 +83,8 @@ class ColumnsOfSums {
         if (known.role == Role::input || known.grows || known.shape[1].op() != Op::constant ||
             known.shape[1].value() < 2 || known.shape[1].value() > most_summed_columns)
             return false;
-        const auto all = all_statements({outermost});
+        const Block block{outermost};
+        const auto all = all_statements(block);
         return std::all_of(all.begin(), all.end(), [&](const Statement* each) {
             if (each->array != array) return true;
             return (each->kind == Kind::load || is_write(*each)) && each->index.size() == 2 &&
