@@ -160,8 +160,11 @@ def measure_share(case: Case, threads: int) -> Row:
                beside=dict(zip(sides.peers, shares[2:])), load=os.getloadavg()[0])  # fmt: skip
 
 
-def in_turns(calls: list[Call], rounds: tuple[int, int] = ROUNDS) -> list[list[float]]:
-    """Seconds of each call, round by round; each round starts with the next call."""
+def in_turns(
+    calls: list[Call], rounds: tuple[int, int] = ROUNDS, rests: bool = True
+) -> list[list[float]]:
+    """Seconds of each call, round by round; each round starts with the next call. Calls that start
+    no threads need no rests, behind which a processor is slow at first."""
     counts = []
     for call in calls:
         call()
@@ -175,8 +178,9 @@ def in_turns(calls: list[Call], rounds: tuple[int, int] = ROUNDS) -> list[list[f
         found = [0.0] * len(calls)
         for k in range(len(calls)):
             i = (k + len(times)) % len(calls)
-            rest()
-            if counts[i] > 1:  # a sleeping processor takes a while to wake
+            if rests:
+                rest()
+            if rests and counts[i] > 1:  # a sleeping processor takes a while to wake
                 seconds(calls[i], min(counts[i], WARM_CALLS))
             found[i] = seconds(calls[i], counts[i])
         times.append(found)
