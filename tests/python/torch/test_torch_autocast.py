@@ -40,32 +40,51 @@ CALLS = {
 }  # fmt: skip
 
 
-def named(t):
+def named(t, in_double=False):
     draw = np.random.default_rng(0).normal
 
     def made(*shape):
-        return t.tensor(draw(size=shape).astype("float32"))
+        value = t.tensor(draw(size=shape).astype("float32"))
+        return value.double() if in_double else value
 
     known = {"t": t, "F": t.nn.functional, "a": made(3, 4), "w": made(5, 4), "b": made(5),
              "c": made(4, 4, 4), "i": made(1, 3, 6, 6), "k": made(3, 3, 3, 3),
              "p": made(3)}  # fmt: skip
     short = {"h": made(3, 4), "j": made(1, 3, 6, 6), "s": made(3, 3)}
-    known |= {name: value.to(t.bfloat16) for name, value in short.items()}
-    return known | {"y": t.tensor([0, 1, 2])}
+    if not in_double:
+        short = {name: value.to(t.bfloat16) for name, value in short.items()}
+    return known | short | {"y": t.tensor([0, 1, 2])}
+
+
+def in_double(x, t):
+    return x.detach().to(t.complex128 if x.is_complex() else t.float64).numpy()
+
+
+def under_autocast(text, t):
+    with t.autocast("cpu", dtype=t.bfloat16):
+        return eval(text, named(t))
 
 
 @pytest.mark.parametrize("text", CALLS)
 def test_dtypes_are_pytorchs(text):
-    made = []
-    for t in (theirs, ours):
-        with t.autocast("cpu", dtype=t.bfloat16):
-            made.append(eval(text, named(t)))
-    assert [str(x.dtype) for x in made] == [f"torch.{CALLS[text]}"] * 2
+    """Values are PyTorch's, or nearer to those of float64: without AVX-512 PyTorch rounds every
+    partial sum of a transposed convolution to bfloat16."""
+    got = under_autocast(text, ours)
+    assert str(got.dtype) == f"torch.{CALLS[text]}"
+    try:
+        expected = under_autocast(text, theirs)
+    except RuntimeError as error:
+        if "could not create a primitive descriptor" not in str(error):
+            raise
+        pytest.skip(
+            f"PyTorch computes no {text} of bfloat16 on this CPU; composit's dtype is right"
+        )
+    assert str(expected.dtype) == f"torch.{CALLS[text]}"
     if "nn." not in text and "qr" not in text:
-        kinds = ("complex128", "complex128") if made[0].is_complex() else ("float64", "float64")
-        expected, got = (x.detach().to(getattr(t, kind)).numpy()
-                         for x, t, kind in zip(made, (theirs, ours), kinds))  # fmt: skip
-        np.testing.assert_allclose(got, expected, rtol=2e-2, atol=2e-2)
+        got, expected = in_double(got, ours), in_double(expected, theirs)
+        exact = in_double(eval(text, named(theirs, in_double=True)), theirs)
+        allowed = 2e-2 + 2e-2 * abs(exact) + abs(expected - exact)
+        assert (abs(got - exact) <= allowed).all(), (got, expected, exact)
 
 
 def trained(t, weights=None):
