@@ -232,7 +232,8 @@ class CompiledFunction:
         function runs there, an argument lies there no more than what it closes over."""
         if self._device is not None and isinstance(array, LazyTensor):
             return _core.input(array.name or name, array.dtype, array.shape)
-        return _named(as_tensor(array), name)
+        example = _core.example(array, name)
+        return _core.example(as_tensor(array), name) if example is None else example
 
     def _names(self, args: tuple[Any, ...]) -> list[str]:
         """A name for each leaf of the arguments: the parameter's, then the way to the leaf."""
@@ -360,10 +361,6 @@ def _as_array(leaf: Any) -> Any:
 
 def _is_array(leaf: Any) -> bool:
     return hasattr(leaf, "dtype")
-
-
-def _named(example: LazyTensor, name: str) -> LazyTensor:
-    return _core.named(example, name) if name and not example.name else example
 
 
 def _outline(value: Any) -> Any:

@@ -41,6 +41,28 @@ result = program(value)
 print(peak() - before, program.memory.peak)
 """
 
+EXAMPLES = """
+import re
+from pathlib import Path
+
+import numpy as np
+
+import composit
+import composit.numpy as cnp
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
+
+compiled = composit.compile(lambda x, y: (cnp.tanh(x["a"]) @ y).sum(), threads=1)
+small = np.ones((4, 4), "float32")
+compiled.specialise({"a": small}, small)
+large = np.ones((6000, 6000), "float32")
+Path("/proc/self/clear_refs").write_text("5")
+before = peak()
+compiled.specialise({"a": large}, large)
+print(peak() - before, large.nbytes)
+"""
+
 
 # Two blocks of which each would be handed out: Linux promises more than it has. Their sum is out of
 # reach of the process, should composit go on.
@@ -107,3 +129,13 @@ def test_predicted_peak_is_what_is_allocated(target):
     measured, predicted = map(int, re.findall(r"\d+", out))
     assert predicted > 40 << 20
     assert np.isclose(measured, predicted, rtol=0.05), (measured, predicted)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc/self/clear_refs"
+)
+def test_compiling_copies_no_arguments():
+    command = [sys.executable, "-c", EXAMPLES]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    taken, given = map(int, out.split())
+    assert taken < 0.5 * given, (taken, given)
