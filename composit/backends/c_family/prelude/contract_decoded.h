@@ -13,18 +13,23 @@ COMPOSIT_INLINE void widen(const Narrow* from, int32_t* to) {
 #if defined(__x86_64__) && !defined(__clang__) && COMPOSIT_VECTOR_BYTES >= 32
     constexpr int lanes = vector_lanes<int32_t>;
     if constexpr (W % lanes == 0) {
-        typedef char Bytes __attribute__((vector_size(16)));
+        typedef char Bytes __attribute__((vector_size(16), unused));
+        typedef int64_t Halves __attribute__((vector_size(16), unused));
         typedef short Words __attribute__((vector_size(COMPOSIT_VECTOR_BYTES / 2)));
         constexpr bool is_signed = Narrow(-1) < Narrow(0);
         for (int i = 0; i < W; i += lanes) {
             Vector<int32_t> wide{};
             if constexpr (sizeof(Narrow) == 1) {
-                Bytes bytes{};
-                __builtin_memcpy(&bytes, from + i, lanes);
 #if COMPOSIT_VECTOR_BYTES == 64
+                Bytes bytes;
+                __builtin_memcpy(&bytes, from + i, sizeof bytes);
                 wide = is_signed ? __builtin_ia32_pmovsxbd512_mask(bytes, wide, uint16_t(-1))
                                  : __builtin_ia32_pmovzxbd512_mask(bytes, wide, uint16_t(-1));
 #else
+                // Half a vector that is stored is waited for when all of it is read.
+                int64_t half;
+                __builtin_memcpy(&half, from + i, sizeof half);
+                const Bytes bytes = reinterpret_cast<Bytes>(Halves{half, 0});
                 wide = is_signed ? __builtin_ia32_pmovsxbd256(bytes)
                                  : __builtin_ia32_pmovzxbd256(bytes);
 #endif
