@@ -237,19 +237,23 @@ void bind_node(nb::module_& module) {
     module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");
     module.def(
         "example",
-        [](nb::handle value, const std::string& name) -> nb::object {
+        [](nb::handle value, const std::string& name, bool is_elsewhere) -> nb::object {
             if (const auto plain = plain_array(value)) {
                 const ir::Shape shape(plain->shape, plain->shape + plain->rank);
                 return wrap_array(ir::input(name, plain->dtype, shape));
             }
             if (!is_tensor(value)) return nb::none();
             const Tensor x = tensor_from(value);
+            if (is_elsewhere)
+                return wrap_array(
+                    ir::input(x.name().empty() ? name : x.name(), x.dtype(), x.shape()));
             if (name.empty() || !x.name().empty()) return nb::borrow(value);
             return wrap_array(Tensor(ir::with_name(x.node(), name), x.output_index()));
         },
-        nb::arg("value"), nb::arg("name"), nb::call_guard<Located>(),
-        "A tensor that has the type and the place of an argument, and its name or the one given. "
-        "The values of an ndarray are not copied: nobody asks for them. None for other values.");
+        nb::arg("value"), nb::arg("name"), nb::arg("is_elsewhere"), nb::call_guard<Located>(),
+        "A tensor that has the type and the place of an argument, without a place if the function "
+        "runs elsewhere, and its name or the one given. The values of an ndarray are not copied: "
+        "nobody asks for them. None for other values.");
     module.def("constant_value", [](const Tensor& x) {
         user_check(ir::is_constant(x.node()), "constant_value: this is not a constant.");
         return ir::constant_value(x.node());

@@ -230,10 +230,10 @@ class CompiledFunction:
     def _example(self, array: Any, name: str) -> LazyTensor:
         """What says the type and the name of an argument. Where `device=` says that all of the
         function runs there, an argument lies there no more than what it closes over."""
-        if self._device is not None and isinstance(array, LazyTensor):
-            return _core.input(array.name or name, array.dtype, array.shape)
-        example = _core.example(array, name)
-        return _core.example(as_tensor(array), name) if example is None else example
+        example: Any = _core.example(array, name, self._device is not None)
+        if example is None:
+            example = _core.example(as_tensor(array), name, False)
+        return example
 
     def _names(self, args: tuple[Any, ...]) -> list[str]:
         """A name for each leaf of the arguments: the parameter's, then the way to the leaf."""
