@@ -1,14 +1,12 @@
 """Products of floats and of bytes in compiled code are composit's own, for each length of
 vectors."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import run
 
 import composit
 import composit.nn as nn
@@ -84,14 +82,12 @@ def test_every_length_of_vectors_gives_the_same_bits(vector_bytes, monkeypatch, 
 
 
 A_LENGTH_THAT_NOBODY_HAS = """
-import sys, warnings
 import pytest
-from tests.python.front import test_ready_products as here
-import composit
-import composit.numpy as cnp
+sys.path[:0] = {folders}
+import test_ready_products as here
 
 with pytest.warns(RuntimeWarning) as warned:
-    program = composit.compile(here.layers, *here.given(), cache_folder=sys.argv[1])
+    program = composit.compile(here.layers, *here.given(), cache_folder={cache!r})
 assert str(warned[0].message).startswith(
     "back end cpp: composit: the C++ compiler makes vectors of a length for which composit has "
     "no products on this CPU. Leave the options for instruction sets out of CXX."
@@ -104,9 +100,9 @@ assert here.bits(program(*here.given())) == here.bits(here.layers(*map(cnp.asarr
 def test_a_length_that_nobody_has_is_interpreted(tmp_path):
     """In a process of its own: a process says each warning once, and a CPU without vectors of 64
     bytes has said this one for those."""
-    environment = os.environ | {"CXX": "g++ -DCOMPOSIT_VECTOR_BYTES=128"}
-    ran = subprocess.run(
-        [sys.executable, "-c", A_LENGTH_THAT_NOBODY_HAS, tmp_path],
-        cwd=Path(__file__).parents[3], env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+    here = Path(__file__).parent
+    program = A_LENGTH_THAT_NOBODY_HAS.format(
+        folders=[str(here), str(here.parents[1])], cache=str(tmp_path)
+    )
+    status, _, err = run(program, CXX="g++ -DCOMPOSIT_VECTOR_BYTES=128")
+    assert status == 0, err

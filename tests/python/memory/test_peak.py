@@ -7,21 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import run
 
 # A process of its own: the peak is the process's. The middle value is read twice, so that it and
 # others of its size are kept in the arena.
 PROGRAM = """
-import re
-from pathlib import Path
-
-import numpy as np
-
-import composit
-import composit.numpy as cnp
 from composit import mosaic
-
-def peak():
-    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
 
 def model(n):
     x = composit.placeholder("x", (n, n))
@@ -35,29 +26,20 @@ def compiled(n):
 compiled(64)(np.ones((64, 64), "float32"))  # loads what is loaded once
 program = compiled(2048)
 value = np.full((2048, 2048), 1e-6, "float32")
-Path("/proc/self/clear_refs").write_text("5")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
 before = peak()
 result = program(value)
 print(peak() - before, program.memory.peak)
 """
 
 EXAMPLES = """
-import re
-from pathlib import Path
-
-import numpy as np
-
-import composit
-import composit.numpy as cnp
-
-def peak():
-    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
-
 compiled = composit.compile(lambda x, y: (cnp.tanh(x["a"]) @ y).sum(), threads=1)
 small = np.ones((4, 4), "float32")
 compiled.specialise({"a": small}, small)
 large = np.ones((6000, 6000), "float32")
-Path("/proc/self/clear_refs").write_text("5")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
 before = peak()
 compiled.specialise({"a": large}, large)
 print(peak() - before, large.nbytes)
@@ -124,8 +106,8 @@ def test_more_than_there_is_is_refused_before_it_is_taken(target):
 )
 @pytest.mark.parametrize("target", ["cpp", "interpreter"])
 def test_predicted_peak_is_what_is_allocated(target):
-    command = [sys.executable, "-c", PROGRAM.replace("{target!r}", repr(target))]
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    status, out, err = run(PROGRAM.replace("{target!r}", repr(target)))
+    assert status == 0, err
     measured, predicted = map(int, re.findall(r"\d+", out))
     assert predicted > 40 << 20
     assert np.isclose(measured, predicted, rtol=0.05), (measured, predicted)
@@ -135,7 +117,7 @@ def test_predicted_peak_is_what_is_allocated(target):
     not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc/self/clear_refs"
 )
 def test_compiling_copies_no_arguments():
-    command = [sys.executable, "-c", EXAMPLES]
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    status, out, err = run(EXAMPLES)
+    assert status == 0, err
     taken, given = map(int, out.split())
     assert taken < 0.5 * given, (taken, given)
