@@ -344,6 +344,15 @@ Block without_assertions(const Block& block) {
     return out;
 }
 
+// Whether a variable has the value that a part gives it before the part runs again: it was taken
+// from a log, or made again.
+bool is_there(const Pushed& pushed, const Block& part, int variable) {
+    if (assignments_in(pushed.again).contains(variable)) return true;
+    const auto& behind = pushed.behind;
+    return std::find(behind.begin(), behind.end(), variable) != behind.end() &&
+           assignments_in(part).at(variable) == 1;
+}
+
 }  // namespace
 
 void LoggedLoops::backward_part(const Pushed& pushed, const Block& part, Block& out, Zeros& zeros) {
@@ -394,7 +403,10 @@ void LoggedLoops::backward_part(const Pushed& pushed, const Block& part, Block& 
     for (size_t i = 0; i < part.size(); ++i)
         if (!makers.contains(i)) others.push_back(part[i]);
     const Block own = without_assertions(others);
-    const Block again = forward(own, records);
+    Block again = forward(own, records);
+    std::erase_if(again, [&](const Statement& each) {
+        return is_assignment(each) && is_there(pushed, part, each.variable);
+    });
     out.insert(out.end(), again.begin(), again.end());
     backward(own, records, out, zeros);
     for (const auto& [variable, copy] : saved)

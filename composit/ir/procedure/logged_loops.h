@@ -73,11 +73,15 @@ class LoggedLoops : protected ReverseSetup {
     // Whether values read nothing that the loop changes, but for what its heads do and for the
     // variables that were `found`.
     bool is_known_again(const std::vector<Expr>& values, const std::set<int>& found) const;
-    // Adds to what a part makes again its statements that compute a variable of what such values
-    // are, or, of an integer, of others that it has, if they are all, and each assigns a variable
-    // `own_once`, in each iteration, for this one only.
-    bool is_made_again(int variable, const Block& part, const std::set<int>& own_once,
-                       const Had& had, Pushed& pushed) const;
+    // Adds to what a part makes again its statements that compute a variable, if each of them
+    // assigns a variable `own_once`, in each iteration, for this one only. They read such values,
+    // elements of inputs, and integers that the backward sweep has by then; without functions, whose
+    // values take less time to log, also elements that the block leaves as they are, and numbers.
+    bool is_made_again(int variable, const Block& block, const Block& part,
+                       const std::set<int>& own_once, const Had& had, Pushed& pushed,
+                       bool is_for_cheap = true) const;
+    // Whether an array has the same elements before the block, in it and behind it.
+    bool has_same_elements(const Block& block, int array) const;
     // Whether the backward sweep of statements gives a variable the value from before them.
     bool is_put_back(const Block& block, int variable) const;
     // Stores of a part that give all elements of a small array new values, in order, before any of

@@ -27,7 +27,7 @@ Pushed LoggedLoops::pushed_by(const Block& block, const Block& part, const Had& 
         const int elsewhere = all->second - inside[variable];
         const bool is_exposed = exposed.contains(variable);
         if (elsewhere == 0 && !is_exposed) continue;
-        if (is_made_again(variable, part, own_once, had, pushed)) continue;
+        if (is_made_again(variable, block, part, own_once, had, pushed)) continue;
         if (elsewhere == 1 && !is_exposed && asks_of(block, variable) == 1) continue;
         (is_own(variable) ? pushed.behind : pushed.before).push_back(variable);
     }
@@ -44,33 +44,44 @@ int LoggedLoops::asks_of(const Block& block, int variable) const {
     return times;
 }
 
-bool LoggedLoops::is_made_again(int variable, const Block& part, const std::set<int>& own_once,
-                                const Had& had, Pushed& pushed) const {
+bool LoggedLoops::is_made_again(int variable, const Block& block, const Block& part,
+                                const std::set<int>& own_once, const Had& had, Pushed& pushed,
+                                bool is_for_cheap) const {
     const auto makes = [variable](const Statement& each) {
         return is_assignment(each) && each.variable == variable;
     };
     if (std::any_of(pushed.again.begin(), pushed.again.end(), makes)) return true;
     if (!own_once.contains(variable)) return false;
     const Statement& made = *std::find_if(part.begin(), part.end(), makes);
-    const bool is_input =
+    const auto all = scalar::topological_order(made.values);
+    const bool is_cheap = is_for_cheap && std::none_of(all.begin(), all.end(), is_named_call);
+    const bool is_load =
         made.kind == Kind::load &&
-        p_.arrays[static_cast<size_t>(made.array)].role == ArrayVariable::Role::input;
-    if (made.kind != Kind::assign && !is_input) return false;
+        (p_.arrays[static_cast<size_t>(made.array)].role == ArrayVariable::Role::input ||
+         (is_cheap && has_same_elements(block, made.array)));
+    if (made.kind != Kind::assign && !is_load) return false;
     const bool is_floating_made = is_floating(out_.variables[static_cast<size_t>(variable)].dtype);
     Pushed with = pushed;
-    for (const int read : variables_in(is_input ? made.index : made.values)) {
+    for (const int read : variables_in(is_load ? made.index : made.values)) {
         if (is_known_again({this->read(read)}, {})) continue;
-        if (!is_floating_made && had.there.contains(read)) continue;
+        if ((!is_floating_made || is_cheap) && had.there.contains(read)) continue;
         if (const auto late = had.put_back.find(read);
             !is_floating_made && late != had.put_back.end()) {
             with.again_after = std::max(with.again_after.value_or(0), late->second);
             continue;
         }
-        if (!is_made_again(read, part, own_once, had, with)) return false;
+        if (!is_made_again(read, block, part, own_once, had, with, is_cheap)) return false;
     }
     pushed = std::move(with);
     pushed.again.push_back(made);
     return true;
+}
+
+bool LoggedLoops::has_same_elements(const Block& block, int array) const {
+    const auto all = all_statements(block);
+    return std::none_of(all.begin(), all.end(), [array](const Statement* each) {
+        return each->array == array && each->kind != Kind::load;
+    });
 }
 
 std::map<int, size_t> LoggedLoops::put_back_in(const Block& block,

@@ -1,5 +1,6 @@
 // with_sums_together: four iterations of a loop whose inner loops each sum something in order.
 #include "composit/ir/procedure/integer_sum.h"
+#include "composit/ir/procedure/iteration_parts.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
@@ -210,13 +211,68 @@ class SumsTogether {
                     sums.body.push_back(std::move(each));
         }
         four.body = std::move(before);
+        const Block writes = writes_apart(sums);
         four.body.push_back(std::move(sums));
+        four.body.insert(four.body.end(), writes.begin(), writes.end());
         four.body.insert(four.body.end(), after.begin(), after.end());
         give_own_variables(p_, four, loop, mentions_);
         rest.first[0].values[0] = behind;
         out.push_back(std::move(four));
         out.push_back(std::move(rest));
         return out;
+    }
+
+    // A loop for what the sums' loop writes to neighbouring elements, which are vectors where no sum
+    // waits for the one before it; empty where both belong together.
+    Block writes_apart(Statement& sums) {
+        const Count count = *count_of(sums);
+        const std::set<int> written = arrays_written(sums), handed_on = exposed_in(p_, sums.body);
+        if (written.empty()) return {};
+        std::vector<char> is_for_sums, is_for_writes;
+        for (const Statement& each : sums.body) {
+            const bool writes = is_write(each);
+            if (writes ? !is_among_neighbours(sums, each, count) : written.contains(each.array))
+                return {};
+            is_for_writes.push_back(writes);
+            is_for_sums.push_back(!writes && handed_on.contains(each.variable));
+        }
+        mark_needed(sums.body, is_for_sums);
+        mark_needed(sums.body, is_for_writes);
+        Block own, other;
+        for (size_t i = 0; i < sums.body.size(); ++i) {
+            const Statement& each = sums.body[i];
+            if (is_for_writes[i] && !is_write(each) && handed_on.contains(each.variable)) return {};
+            if (is_for_sums[i] && is_for_writes[i] && vector_cost(each.values) > 0) return {};
+            if (is_for_sums[i]) own.push_back(each);
+            if (is_for_writes[i]) other.push_back(each);
+        }
+        Block made{sums};
+        made[0].body = std::move(other);
+        std::vector<Expr> by = all_variables(p_);
+        for (const auto& [variable, times] : assignments_in(made)) {
+            p_.variables.push_back(p_.variables[static_cast<size_t>(variable)]);
+            by[static_cast<size_t>(variable)] = p_.variable(p_.variables.size() - 1);
+        }
+        replace_variables(made, by, true);
+        sums.body = std::move(own);
+        return made;
+    }
+
+    bool is_among_neighbours(const Statement& loop, const Statement& write,
+                             const Count& count) const {
+        return !write.index.empty() && offset_from(count.counter, write.index.back()) &&
+               has_own_elements(p_, loop.body, count.counter, write.array);
+    }
+
+    // What gives marked statements the variables that they read.
+    void mark_needed(const Block& body, std::vector<char>& is_marked) const {
+        std::set<int> wanted;
+        for (size_t i = body.size(); i-- > 0;) {
+            if (!is_marked[i] && (is_write(body[i]) || !wanted.contains(body[i].variable))) continue;
+            is_marked[i] = 1;
+            const std::set<int> read = variables_in(expressions_of(p_, body[i]));
+            wanted.insert(read.begin(), read.end());
+        }
     }
 
     Procedure p_;
