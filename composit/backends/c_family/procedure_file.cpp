@@ -17,6 +17,7 @@
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/pairs_once.h"
+#include "composit/ir/procedure/states_kept.h"
 #include "composit/ir/procedure/tapes_in_arrays.h"
 
 #include <algorithm>
@@ -96,8 +97,9 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     if (any_arrays(procedures) || says_places(code))
         out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (says(code, "room_for<")) out += room_function();
-    if (has_any(procedures, Statement::Kind::take) || says(code, "logged("))
-        out += taking_functions(throws);
+    const bool takes = has_any(procedures, Statement::Kind::take) || says(code, "logged(");
+    if ((takes && throws) || says(code, "fetch_ahead(")) out += fetching_function();
+    if (takes) out += taking_functions(throws);
     if (says(code, "_in_order(")) out += functions_in_order();
     if (says(code, "add_to_rounded")) out += rounded_addition();
     if (says(code, "greater_of(") || says(code, "lesser_of(")) out += extreme_functions();
@@ -283,7 +285,7 @@ Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
     procedure = with_rows_alive(with_tapes_in_arrays(std::move(procedure)));
     procedure = without_idle_zeros(std::move(procedure), false);
-    procedure = with_exchanges(std::move(procedure));
+    procedure = with_states_kept(with_exchanges(std::move(procedure)));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));
     procedure = with_columns_apart(with_strides_apart(std::move(procedure)));

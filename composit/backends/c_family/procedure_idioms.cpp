@@ -250,8 +250,8 @@ std::vector<T> room_for(Counts... counts) {
 )";
 }
 
-std::string taking_functions(bool fetches) {
-    const std::string fetching = R"(// Elements so many bytes from x on, soon, to the first cache.
+std::string_view fetching_function() {
+    return R"(// Elements so many bytes from x on, soon, to the first cache.
 template <class T>
 inline void fetch_ahead(const T* x, int64_t n, int64_t bytes) {
     constexpr int64_t line = 64 / int64_t(sizeof(T));
@@ -261,9 +261,12 @@ inline void fetch_ahead(const T* x, int64_t n, int64_t bytes) {
 }
 
 )";
+}
+
+std::string taking_functions(bool fetches) {
     const std::string to_end = fetches ? "    fetch_ahead(x.data() + x.size(), n, 4096);\n" : "";
     const std::string from_end = fetches ? "    fetch_ahead(from, n, -2048);\n" : "";
-    return (fetches ? fetching : "") + R"(// The last element, which x has no more then.
+    return R"(// The last element, which x has no more then.
 template <class T>
 T take_last(std::vector<T>& x) {
     const T last = x.back();

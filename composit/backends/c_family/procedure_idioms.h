@@ -40,6 +40,8 @@ std::string_view element_functions();
 std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
 std::string_view room_function();
+// Asks for elements of memory that a processor does not guess.
+std::string_view fetching_function();
 // `fetches`: elements of logs come to the first cache before they are asked for.
 std::string taking_functions(bool fetches = false);
 // That which text calls for an element that becomes 0.

@@ -220,17 +220,41 @@ bool writes_local(const Procedure& procedure, const Statement& loop) {
     });
 }
 
+namespace {
+
+// Whether an axis that no iteration moves along tells two elements apart.
+bool lies_apart(const Statement& one, const Statement& other,
+                const std::map<int, int>& assigned) {
+    if (one.index.size() != other.index.size()) return false;
+    for (size_t axis = 0; axis < one.index.size(); ++axis) {
+        const std::vector<Expr> a{one.index[axis]}, b{other.index[axis]};
+        if (!ir::procedure::reads_any(a, assigned) && !ir::procedure::reads_any(b, assigned) &&
+            ir::procedure::are_apart(a, b))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 bool reads_beside_own(const Procedure& procedure, const Statement& loop) {
     const auto counter = ir::procedure::stepped_by(loop);
     if (!counter) return false;
+    const std::map<int, int> assigned = ir::procedure::assignments_in({loop});
     bool has_any = false;
     for (const Statement& store : loop.body) {
         const bool is_write = ir::procedure::is_write(store);
         if (!is_write && !ir::procedure::is_value(store)) return false;
         if (!is_write) continue;
-        if (!ir::procedure::has_own_elements(procedure, loop.body, *counter, store.array))
-            return false;
-        for (const Statement& load : loop.body)
+        // Of the array, but for rows that lie apart from the one that is written.
+        Block same = loop.body;
+        std::erase_if(same, [&](const Statement& each) {
+            const bool is_apart = each.array == store.array && lies_apart(each, store, assigned);
+            has_any |= is_apart && each.kind == Kind::load;
+            return is_apart;
+        });
+        if (!ir::procedure::has_own_elements(procedure, same, *counter, store.array)) return false;
+        for (const Statement& load : same)
             has_any |= load.kind == Kind::load && load.array == store.array &&
                        !ir::scalar::structurally_equal(load.index, store.index);
     }

@@ -185,7 +185,7 @@ bool ProcedureWriter::begin_loop(const Statement& loop) {
 }
 
 std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool has_plain_head) {
-    std::vector<std::string> hints;
+    std::vector<std::string> hints = fetches_of(loop);
     if (is_short_vector(procedure_, loop)) hints.emplace_back("#pragma GCC unroll 1");
     if (has_plain_head &&
         ((is_for_vectors(procedure_, loop) && writes_local(procedure_, loop)) ||
@@ -193,6 +193,35 @@ std::vector<std::string> ProcedureWriter::hints_of(const Statement& loop, bool h
                             writes_exchanged(procedure_, loop, exchanged_)))))
         hints.emplace_back("#pragma GCC ivdep");
     return hints;
+}
+
+// Rows of arrays that loops go through once: where they are written, what comes behind them; where
+// they are read alone, which reverse sweeps do from the last to the first, what is before them.
+std::vector<std::string> ProcedureWriter::fetches_of(const Statement& loop) {
+    constexpr int64_t bytes_behind = 4096, bytes_before = -2048;
+    std::vector<std::string> lines;
+    const auto range = ir::procedure::range_of(loop);
+    if (!writing_.asks || !range || ir::procedure::has_own(loop.body, Kind::loop)) return lines;
+    std::map<int, const Statement*> rows;
+    for (const Statement& each : loop.body) {
+        if (each.array < 0 || !procedure_.arrays[static_cast<size_t>(each.array)].is_streamed ||
+            !ir::procedure::offset_from(range->counter, each.index.back()))
+            continue;
+        const Statement*& row = rows[each.array];
+        if (row == nullptr || (row->kind == Kind::load && each.kind != Kind::load)) row = &each;
+    }
+    for (const auto& [array, row] : rows) {
+        Statement first = *row;
+        const int64_t offset = *ir::procedure::offset_from(range->counter, row->index.back());
+        first.index.back() = ir::procedure::minus(range->low, ir::procedure::integer(-offset));
+        const std::string& name = arrays_[static_cast<size_t>(array)];
+        const std::string place = element(first, lines).substr(name.size() + 1);
+        const std::string count = integer(ir::procedure::minus(range->high, range->low), lines);
+        lines.push_back(text("fetch_ahead(", name, ".data() + ",
+                             place.substr(0, place.size() - 1), ", ", count, ", ",
+                             row->kind == Kind::load ? bytes_before : bytes_behind, ");"));
+    }
+    return lines;
 }
 
 std::string ProcedureWriter::first_line_of(const Statement& loop) {

@@ -59,6 +59,7 @@ class ProcedureWriter : public BlockWriter {
         is_for_vectors_ = false;
     }
     std::vector<std::string> hints_of(const Statement& loop, bool has_plain_head) override;
+    std::vector<std::string> fetches_of(const Statement& loop);
     std::string first_line_of(const Statement& loop) override;
 
     void print_nameless(const Statement& statement);

@@ -45,6 +45,7 @@ struct ArrayVariable {
     std::vector<Expr> shape;  // int64, over variables
     Role role = Role::local;
     bool grows = false;  // of no elements when it is allocated; `append` adds them, `take` takes
+    bool is_streamed = false;  // a loop goes through it once: its rows are fetched ahead
 };
 
 // What an assertion says, in words: who wrote the procedure knows what an index or an extent is of.
