@@ -284,7 +284,7 @@ namespace {
 Procedure as_loaded(Procedure procedure) {
     using namespace ir::procedure;
     procedure = with_rows_alive(with_tapes_in_arrays(std::move(procedure)));
-    procedure = without_idle_zeros(std::move(procedure), false);
+    procedure = with_borders_filled(without_idle_zeros(std::move(procedure), false));
     procedure = with_states_kept(with_exchanges(std::move(procedure)));
     procedure = with_indices_ahead(with_assertions_ahead(std::move(procedure)));
     procedure = with_elements_written_once(std::move(procedure));

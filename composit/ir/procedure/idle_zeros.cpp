@@ -16,16 +16,6 @@ namespace {
 
 using Kind = Statement::Kind;
 
-// Whether control may go on elsewhere than behind the statement.
-bool may_go_elsewhere(const Statement& statement, bool is_in_loop = false) {
-    if (statement.kind == Kind::leave) return true;
-    if (statement.kind == Kind::stop || statement.kind == Kind::go_on) return !is_in_loop;
-    const bool within = is_in_loop || statement.kind == Kind::loop;
-    const auto does = [within](const Statement& each) { return may_go_elsewhere(each, within); };
-    return std::any_of(statement.body.begin(), statement.body.end(), does) ||
-           std::any_of(statement.otherwise.begin(), statement.otherwise.end(), does);
-}
-
 // From low to before high; none where high is not above low.
 struct WrittenPart {
     Expr low, high;

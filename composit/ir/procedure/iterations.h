@@ -58,6 +58,14 @@ Procedure with_rows_together(Procedure procedure);
 // sums_together.cpp
 Procedure with_sums_together(Procedure procedure);
 
+// The same procedure, in which a fill of an array of two or more axes leaves out the elements that
+// a nest of loops behind stores before anything reads them: those of a box, of which iterations
+// read what earlier ones stored, or what lies outside. Bounds of which nothing is known are asked.
+//   x = full((n + 1, m + 1), c); x[0, 0] = 0; for i < n: for j < m: x[i + 1, j + 1] = f(x[i, j])
+//   to  for k < m + 1: x[0, k] = c; for k = 1 to n: x[k, 0] = c; x[0, 0] = 0; …
+// borders_filled.cpp
+Procedure with_borders_filled(Procedure procedure);
+
 // The same procedure, in which columns of input matrices that loops within others read from end to
 // end are copied once to arrays of their own, before the outermost loop: neighbours are vectors.
 //   for i: for j: f(x[j, 0], x[j, 1])  to

@@ -15,6 +15,15 @@ bool may_exit(const Block& block) {
     });
 }
 
+bool may_go_elsewhere(const Statement& statement, bool is_in_loop) {
+    if (statement.kind == Kind::leave) return true;
+    if (statement.kind == Kind::stop || statement.kind == Kind::go_on) return !is_in_loop;
+    const bool within = is_in_loop || statement.kind == Kind::loop;
+    const auto does = [within](const Statement& each) { return may_go_elsewhere(each, within); };
+    return std::any_of(statement.body.begin(), statement.body.end(), does) ||
+           std::any_of(statement.otherwise.begin(), statement.otherwise.end(), does);
+}
+
 bool mentions_array(const Block& block, int array) {
     return std::any_of(block.begin(), block.end(), [array](const Statement& statement) {
         return mentions_array(statement, array);

@@ -66,6 +66,8 @@ Block structured(const Block& block, const Exit& exit);
 bool has_own(const Block& block, Statement::Kind kind);
 // Whether a statement anywhere in it leaves the function, a loop, or an iteration.
 bool may_exit(const Block& block);
+// Whether control may go on elsewhere than behind the statement.
+bool may_go_elsewhere(const Statement& statement, bool is_in_loop = false);
 
 // Whether a statement, however deep, reads, writes or makes the array.
 bool mentions_array(const Block& block, int array);
