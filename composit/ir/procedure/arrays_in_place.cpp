@@ -228,9 +228,7 @@ void copy_at_once(const Procedure& procedure, Statement& loop) {
     const SourceLine line = loop.line;
     Block body = inner->body;
     for (Statement& each : body) each.index = {here};
-    loop = Statement::loop({Statement::assign(counters.back(), integer(0), line)},
-                           here < element_count(to.shape), std::move(body),
-                           {Statement::assign(counters.back(), here + integer(1), line)}, line);
+    loop = counting_up(here, integer(0), element_count(to.shape), std::move(body), line);
 }
 
 class ReadAgain {

@@ -350,9 +350,7 @@ class BorderFiller {
         index.push_back(here);
         Block within = body(index);
         if (within.empty()) return {};
-        return {Statement::loop(
-            {Statement::assign(counter, low, fill_.line)}, here < high, std::move(within),
-            {Statement::assign(counter, here + integer(1), fill_.line)}, fill_.line)};
+        return {counting_up(here, low, high, std::move(within), fill_.line)};
     }
 
     Procedure p_;

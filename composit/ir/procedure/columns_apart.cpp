@@ -140,9 +140,7 @@ class ColumnsApart {
             body.push_back(Statement::write(Kind::store, made, {here},
                                             p_.variable(static_cast<size_t>(value)), line));
         }
-        Statement loop = Statement::loop({Statement::assign(row, integer(0), line)},
-                                         here < known.shape[0], std::move(body),
-                                         {Statement::assign(row, here + integer(1), line)}, line);
+        Statement loop = counting_up(here, integer(0), known.shape[0], std::move(body), line);
         // The assertion that there is such a column stands where it is read, perhaps never.
         if (known.shape[1].op() == Op::constant)
             out.push_back(std::move(loop));

@@ -190,12 +190,12 @@ class Exchanges {
         const int place = p_.add_variable("k", DType::int64),
                   value = p_.add_variable("value", like.dtype);
         const Expr here = p_.variable(static_cast<size_t>(place));
-        const Statement copy = Statement::loop(
-            {Statement::assign(place, integer(0), line)}, here < element_count(like.shape),
-            {Statement::load(value, local, {here}, line),
-             Statement::write(Kind::store, output, {here}, p_.variable(static_cast<size_t>(value)),
-                              line)},
-            {Statement::assign(place, here + integer(1), line)}, line);
+        const Statement copy =
+            counting_up(here, integer(0), element_count(like.shape),
+                        {Statement::load(value, local, {here}, line),
+                         Statement::write(Kind::store, output, {here},
+                                          p_.variable(static_cast<size_t>(value)), line)},
+                        line);
         const bool leaves = p_.body.back().kind == Kind::leave;
         p_.body.insert(p_.body.end() - (leaves ? 1 : 0), copy);
     }

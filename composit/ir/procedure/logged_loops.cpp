@@ -231,10 +231,7 @@ Statement LoggedLoops::over_elements(int array, int counter, Block body, bool is
                                      const SourceLine& line) const {
     const Expr here = read(counter);
     const Expr count = element_count(p_.arrays[static_cast<size_t>(array)].shape);
-    if (!is_back)
-        return Statement::loop({Statement::assign(counter, integer(0), line)}, here < count,
-                               std::move(body),
-                               {Statement::assign(counter, here + integer(1), line)}, line);
+    if (!is_back) return counting_up(here, integer(0), count, std::move(body), line);
     return Statement::loop({Statement::assign(counter, one_less(count), line)}, here >= integer(0),
                            std::move(body), {Statement::assign(counter, here - integer(1), line)},
                            line);

@@ -41,11 +41,7 @@ class LoopsUpwards {
 
     static void turn(Statement& loop, const Range& range) {
         const Expr counter = loop.otherwise[0].values[0].operand(0);
-        const SourceLine line = loop.line;
-        loop =
-            Statement::loop({Statement::assign(range.counter, range.low, line)},
-                            Expr::make(Op::less, {counter, range.high}), std::move(loop.body),
-                            {Statement::assign(range.counter, counter + integer(1), line)}, line);
+        loop = counting_up(counter, range.low, range.high, std::move(loop.body), loop.line);
     }
 
     // Whether no iteration has to do with another one, and nobody asks which was the last.

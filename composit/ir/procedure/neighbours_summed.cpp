@@ -251,14 +251,6 @@ class NeighboursSummed {
         return p_.variable(p_.variables.size() - 1);
     }
 
-    // for (counter = from; counter < to; ++counter) body
-    static Statement counting(const Expr& counter, const Expr& from, const Expr& to, Block body,
-                              const SourceLine& line) {
-        return Statement::loop(
-            {Statement::assign(counter.index(), from, line)}, counter < to, std::move(body),
-            {Statement::assign(counter.index(), counter + integer(1), line)}, line);
-    }
-
     // if (enough iterations) for each block of them: what they add, into arrays; a loop for each
     // row over the sums; else the loop as it was. Where no iteration adds to an element that the
     // others do, -0 is added, which leaves every number as it is.
@@ -329,7 +321,7 @@ class NeighboursSummed {
                                                 each.line));
             }
         }
-        Block one{counting(here, from, end, std::move(body), loop.line)};
+        Block one{counting_up(here, from, end, std::move(body), loop.line)};
         std::vector<Expr> by = all_variables(p_);
         for (const auto& [variable, times] : assigned_) {
             p_.variables.push_back(p_.variables[static_cast<size_t>(variable)]);
@@ -360,7 +352,7 @@ class NeighboursSummed {
         const auto moved = [](const Expr& x, int64_t by) {
             return scalar::simplify({x + integer(by)})[0];
         };
-        return counting(here, moved(from, row.low), moved(end, row.high), std::move(body), line);
+        return counting_up(here, moved(from, row.low), moved(end, row.high), std::move(body), line);
     }
 
     Procedure p_;

@@ -276,9 +276,7 @@ class Mapper {
             is_floating(dtype) ? Expr::constant(dtype, 0) : Expr::constant_integer(dtype, 0);
         const Block body = {Statement::write(Kind::store, moved_array(statement.array),
                                              {row * count + here}, zero, statement.line)};
-        return {Statement::loop(
-            {Statement::assign(counter, integer(0), statement.line)}, here < count, body,
-            {Statement::assign(counter, here + integer(1), statement.line)}, statement.line)};
+        return {counting_up(here, integer(0), count, body, statement.line)};
     }
 
     const Callable callable_;

@@ -408,9 +408,8 @@ class PairsOnce {
         outer.body = std::move(before);
         outer.body.push_back(std::move(loop));
         if (after.empty()) return;
-        outer.body.push_back(Statement::loop(
-            {Statement::assign(number, integer(0), line)}, own < integer(lanes_of_sums),
-            std::move(after), {Statement::assign(number, own + integer(1), line)}, line));
+        outer.body.push_back(
+            counting_up(own, integer(0), integer(lanes_of_sums), std::move(after), line));
     }
 
     bool moves(const std::vector<Expr>& index, const std::map<int, int>& assigned) const {

@@ -185,9 +185,7 @@ void ReverseSetup::copy_all(int from, int to, const std::string& by, Block& out)
                         Statement::write(Kind::store, to, {here},
                                          out_.variable(static_cast<size_t>(value)), p_.line)};
     out.push_back(Statement::allocate(to, false, p_.line));
-    out.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)},
-                                  here < element_count(array.shape), body,
-                                  {Statement::assign(k, here + integer(1), p_.line)}, p_.line));
+    out.push_back(counting_up(here, integer(0), element_count(array.shape), body, p_.line));
 }
 
 std::vector<int> ReverseSetup::copy_results(Block& out) {

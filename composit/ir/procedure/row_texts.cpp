@@ -40,12 +40,12 @@ Block exchange_rows(Procedure& procedure, int one, int other, const SourceLine& 
         const int place = new_row_variable(procedure, "k", DType::int64),
                   value = new_row_variable(procedure, "value", like.dtype);
         const Expr here = procedure.variable(static_cast<size_t>(place));
-        made.push_back(Statement::loop(
-            {Statement::assign(place, integer(0), line)}, here < element_count(like.shape),
-            {Statement::load(value, from, {here}, line),
-             Statement::write(Kind::store, to, {here},
-                              procedure.variable(static_cast<size_t>(value)), line)},
-            {Statement::assign(place, here + integer(1), line)}, line));
+        made.push_back(
+            counting_up(here, integer(0), element_count(like.shape),
+                        {Statement::load(value, from, {here}, line),
+                         Statement::write(Kind::store, to, {here},
+                                          procedure.variable(static_cast<size_t>(value)), line)},
+                        line));
     }
     return made;
 }
@@ -67,9 +67,9 @@ Block fill_row(Procedure& procedure, const IntegerFacts& facts, const RowPlace& 
         }
         const int place = new_row_variable(procedure, "k", DType::int64);
         const Expr here = procedure.variable(static_cast<size_t>(place));
-        made.push_back(Statement::loop({Statement::assign(place, each.low, line)}, here < each.high,
-                                       {Statement::write(Kind::store, row.at, {here}, value, line)},
-                                       {Statement::assign(place, here + integer(1), line)}, line));
+        made.push_back(counting_up(here, each.low, each.high,
+                                   {Statement::write(Kind::store, row.at, {here}, value, line)},
+                                   line));
     }
     return made;
 }

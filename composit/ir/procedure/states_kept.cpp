@@ -382,13 +382,6 @@ class StatesKept {
         return p_.variable(p_.variables.size() - 1);
     }
 
-    static Statement counting(const Expr& counter, const Expr& from, const Expr& to, Block body,
-                              const SourceLine& line) {
-        return Statement::loop(
-            {Statement::assign(counter.index(), from, line)}, counter < to, std::move(body),
-            {Statement::assign(counter.index(), counter + integer(1), line)}, line);
-    }
-
     // One element from `from` to `to`.
     Statement loops(const std::vector<std::pair<Expr, Expr>>& ranges,
                     const std::function<Block(const std::vector<Expr>&)>& innermost,
@@ -398,8 +391,8 @@ class StatesKept {
             counters.push_back(new_variable("k", DType::int64));
         Block body = innermost(counters);
         for (size_t axis = ranges.size(); axis-- > 0;)
-            body = {counting(counters[axis], ranges[axis].first, ranges[axis].second,
-                             std::move(body), line)};
+            body = {counting_up(counters[axis], ranges[axis].first, ranges[axis].second,
+                                std::move(body), line)};
         return std::move(body[0]);
     }
 
@@ -414,11 +407,10 @@ class StatesKept {
                 std::vector<Expr> kept = own;
                 kept.insert(kept.begin(), state);
                 const Expr value = new_variable("value", known.dtype);
-                return Block{
-                    Statement::load(value.index(), is_to_state ? array : states_,
-                                    is_to_state ? own : kept, line),
-                    Statement::write(Kind::store, is_to_state ? states_ : array,
-                                     is_to_state ? kept : own, value, line)};
+                return Block{Statement::load(value.index(), is_to_state ? array : states_,
+                                             is_to_state ? own : kept, line),
+                             Statement::write(Kind::store, is_to_state ? states_ : array,
+                                              is_to_state ? kept : own, value, line)};
             },
             line);
     }
@@ -456,8 +448,7 @@ class StatesKept {
         std::vector<Expr> from = at, to = at;
         from.insert(from.begin(), trip);
         to.insert(to.begin(), trip + integer(2));
-        const Expr value =
-            new_variable("value", p_.arrays[static_cast<size_t>(states_)].dtype);
+        const Expr value = new_variable("value", p_.arrays[static_cast<size_t>(states_)].dtype);
         return {Statement::load(value.index(), states_, from, line),
                 Statement::write(Kind::store, states_, to, value, line)};
     }
@@ -470,8 +461,6 @@ class StatesKept {
 
 }  // namespace
 
-Procedure with_states_kept(Procedure procedure) {
-    return StatesKept(std::move(procedure)).run();
-}
+Procedure with_states_kept(Procedure procedure) { return StatesKept(std::move(procedure)).run(); }
 
 }  // namespace composit::ir::procedure

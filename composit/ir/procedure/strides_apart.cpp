@@ -285,9 +285,7 @@ class StridesApart {
         const Expr here = p_.variable(static_cast<size_t>(place));
         const SourceLine& line = outer_->line;
         const Expr known = named("end", end, before_, line);
-        return Statement::loop({Statement::assign(place, integer(0), line)}, here < known,
-                               std::move(body), {Statement::assign(place, here + integer(1), line)},
-                               line);
+        return counting_up(here, integer(0), known, std::move(body), line);
     }
 
     Procedure p_;

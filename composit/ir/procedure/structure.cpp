@@ -261,6 +261,13 @@ std::optional<Count> count_by_one(const Statement& loop) {
     return count && (count->step == 1 || count->step == -1) ? count : std::nullopt;
 }
 
+Statement counting_up(const Expr& counter, const Expr& from, const Expr& to, Block body,
+                      const SourceLine& line) {
+    return Statement::loop({Statement::assign(counter.index(), from, line)},
+                           Expr::make(Op::less, {counter, to}), std::move(body),
+                           {Statement::assign(counter.index(), counter + integer(1), line)}, line);
+}
+
 Range range_of(const Count& by_one) {
     if (by_one.step == 1) return {by_one.counter, by_one.begin, by_one.end};
     return {by_one.counter, one_more(by_one.end), one_more(by_one.begin)};

@@ -95,6 +95,10 @@ std::optional<Count> count_by_one(const Statement& loop);
 // The same of one that may break.
 std::optional<Count> steps_of(const Statement& loop);
 
+// for (counter = from; counter < to; ++counter) body
+Statement counting_up(const Expr& counter, const Expr& from, const Expr& to, Block body,
+                      const SourceLine& line);
+
 // The integers that a loop's counter takes, whatever their order.
 struct Range {
     int counter = -1;

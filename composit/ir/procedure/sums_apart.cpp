@@ -113,13 +113,8 @@ class ColumnsOfSums {
             back.push_back(
                 Statement::write(Kind::store, array, {row, integer(column)}, moved, line));
         }
-        const auto loop = [&](Block body) {
-            return Statement::loop({Statement::assign(counter, integer(0), line)},
-                                   row < known.shape[0], std::move(body),
-                                   {Statement::assign(counter, row + integer(1), line)}, line);
-        };
-        before.push_back(loop(std::move(out)));
-        after.push_back(loop(std::move(back)));
+        before.push_back(counting_up(row, integer(0), known.shape[0], std::move(out), line));
+        after.push_back(counting_up(row, integer(0), known.shape[0], std::move(back), line));
     }
 
     // Elements of the array become those of its columns.

@@ -19,10 +19,9 @@ Statement fill_with_zeros(Procedure& procedure, int array, const SourceLine& lin
     const ArrayVariable known = procedure.arrays[static_cast<size_t>(array)];
     const int at = procedure.add_variable("k", DType::int64);
     const Expr here = read(procedure, at);
-    return Statement::loop({Statement::assign(at, integer(0), line)},
-                           here < element_count(known.shape),
-                           {Statement::write(Kind::store, array, {here}, zero(known.dtype), line)},
-                           {Statement::assign(at, here + integer(1), line)}, line);
+    return counting_up(here, integer(0), element_count(known.shape),
+                       {Statement::write(Kind::store, array, {here}, zero(known.dtype), line)},
+                       line);
 }
 
 // `made`: those that have been made wherever the block begins; afterwards, wherever it ends.

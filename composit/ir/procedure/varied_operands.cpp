@@ -145,9 +145,8 @@ class VariedOperands {
             before.push_back(Statement::assign(trips, trips_of(p_, *count, count->begin), line));
             before.push_back(Statement::allocate(array, false, line));
             before.push_back(
-                Statement::loop({Statement::assign(place, integer(0), line)}, here < times,
-                                {Statement::write(Kind::store, array, {here}, whole, line)},
-                                {Statement::assign(place, here + integer(1), line)}, line));
+                counting_up(here, integer(0), times,
+                            {Statement::write(Kind::store, array, {here}, whole, line)}, line));
             loads.push_back(
                 Statement::load(element, array, {trip_of(p_, *count, count->begin)}, line));
             for (Statement& statement : loop.body) replace(statement, operand, own);

@@ -77,12 +77,12 @@ class ZerosAtOnce {
         std::vector<Expr> by = all_variables(p_);
         by[static_cast<size_t>(count.counter)] = is_up ? here + number(k) : here - number(k);
         const Expr zero = Expr::constant_integer(bits, 0);
-        Statement look = Statement::loop(
-            {Statement::assign(k, integer(0), line)}, number(k) < integer(zeros_at_once),
+        Statement look = counting_up(
+            number(k), integer(0), integer(zeros_at_once),
             {Statement::load(value, load.array, scalar::substitute(load.index, by), line),
              // But for the sign: -0 is 0.
              Statement::assign(any, number(any) | (Expr::bitcast(number(value), bits) << 1), line)},
-            {Statement::assign(k, number(k) + integer(1), line)}, line);
+            line);
         const Expr last =
             is_up ? here + integer(zeros_at_once - 1) : here - integer(zeros_at_once - 1);
         Statement go_on;
