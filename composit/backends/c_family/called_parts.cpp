@@ -42,15 +42,6 @@ bool is_all_of(const Statement& statement, const InlinedCall* call, const Inline
     return true;
 }
 
-// Whether the variable has a value of the block behind it, whichever way it took.
-bool always_assigns(const Block& block, int variable) {
-    return std::any_of(block.begin(), block.end(), [&](const Statement& each) {
-        if (ir::procedure::is_assignment(each) && each.variable == variable) return true;
-        return each.kind == Kind::branch && always_assigns(each.body, variable) &&
-               always_assigns(each.otherwise, variable);
-    });
-}
-
 // The places of a block whose statements are said with those before them.
 std::set<size_t> said_with_others(const Procedure& procedure, const Block& block) {
     std::set<size_t> found;
@@ -166,7 +157,8 @@ class PartFinder {
                    block[end].line.sweep == block[begin].line.sweep)
                 ++end;
             if (end == begin) continue;
-            auto part = best_of(block, begin, end, call);
+            auto part = with_slope_of(block, begin, end, call, around);
+            if (!part) part = best_of(block, begin, end, call);
             if (!part || left_out_.contains({&block, part->begin, call})) continue;
             for (size_t i = begin; i < part->begin; ++i) walk_within(block[i], around);
             const size_t last = part->end;
@@ -174,6 +166,23 @@ class PartFinder {
             return last;
         }
         return begin;
+    }
+
+    // A part of a value and of its gradient's way back, where that follows at once and nothing
+    // else reads what it needs: one call says both.
+    std::unique_ptr<CalledPart> with_slope_of(const Block& block, size_t begin, size_t end,
+                                              const InlinedCall* call, const InlinedCall* around) {
+        const auto is_of_slope = [&](size_t i) {
+            return i < block.size() && block[i].line.sweep == Sweep::gradient &&
+                   is_all_of(block[i], call, around);
+        };
+        if (!call->is_of_library || block[begin].line.sweep != Sweep::value || !is_of_slope(end))
+            return {};
+        size_t last = end;
+        while (is_of_slope(last)) ++last;
+        auto part = best_of(block, begin, last, call);
+        const bool is_of_both = part && part->begin < end && part->end == last;
+        return is_of_both && part->result < 0 && part->changed.empty() ? std::move(part) : nullptr;
     }
 
     // The part of the statements that holds the most.
@@ -321,7 +330,7 @@ class PartFinder {
             gather_originals(each, originals);
         }
         Procedure& made = part->function;
-        const Sweep sweep = block[begin].line.sweep;
+        const Sweep sweep = block[end - 1].line.sweep;
         if (!call->is_of_library) made.file = p_.file;
         made.name = call->name + (sweep == Sweep::gradient  ? "_vjp"
                                   : sweep == Sweep::tangent ? "_jvp"
@@ -352,6 +361,8 @@ class PartFinder {
         std::vector<int> reads, writes;  // arrays that others mention
         std::vector<int> inner;          // others
         std::set<int> seen_variables, seen_arrays;
+        part.rows = rows_in(body, mentions.assigned);
+        leave_out_rows(body, part.rows);
         const std::set<int> exposed = ir::procedure::exposed_in(p_, body);
         const auto see = [&](int variable) {
             if (variable < 0 || !seen_variables.insert(variable).second) return;
@@ -395,6 +406,7 @@ class PartFinder {
                 ArrayVariable copy = array(number);
                 copy.role = role;
                 copy.name = without_number(copy.name);
+                if (part.rows.contains(number)) copy.shape.erase(copy.shape.begin());
                 if (!copy.shape.empty()) copy.shape = ir::scalar::substitute(copy.shape, by);
                 made.arrays.push_back(std::move(copy));
             }

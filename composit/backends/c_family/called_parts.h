@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,11 +34,12 @@ struct CalledPart {
     // outputs, in order behind the parameters in `head`.
     ir::procedure::Procedure function;
     KnownAround known;
-    int result = -1;               // the variable that gets it
-    bool takes_result = false;     // what the variable was before is a parameter
-    std::set<int> changed;         // of several results: variables that parameters refer to
-    std::vector<int> arguments;    // of each parameter in the head: a variable, or -1 - an array
-    std::set<size_t> allocations;  // statements that stand before the call
+    int result = -1;             // the variable that gets it
+    bool takes_result = false;   // what the variable was before is a parameter
+    std::set<int> changed;       // of several results: variables that parameters refer to
+    std::vector<int> arguments;  // of each parameter in the head: a variable, or -1 - an array
+    std::map<int, ir::scalar::Expr> rows;  // of arrays of which it mentions one: which one
+    std::set<size_t> allocations;          // statements that stand before the call
     std::set<const ir::procedure::Statement*> moved;  // others, which stand in the function
     // What stands in the function alone.
     std::set<int> own_variables;

@@ -27,4 +27,14 @@ struct Mentions {
 };
 Mentions mentions_of(const ir::procedure::Procedure& procedure, const ir::procedure::Block& block);
 
+// Whether the variable has a value of the block behind it, whichever way it took.
+bool always_assigns(const ir::procedure::Block& block, int variable);
+
+// The rows of arrays of several axes of which the statements mention one alone, by array: the index
+// along the first axis, which reads none of the variables that are `assigned`.
+std::map<int, ir::scalar::Expr> rows_in(const ir::procedure::Block& block,
+                                        const std::set<int>& assigned);
+// The statements mention such a row as an array.
+void leave_out_rows(ir::procedure::Block& block, const std::map<int, ir::scalar::Expr>& rows);
+
 }  // namespace composit::c_family

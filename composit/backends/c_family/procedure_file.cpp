@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/line_breaks.h"
+#include "composit/backends/c_family/procedure_extremes.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_memory.h"
@@ -119,6 +120,15 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
         if (says(code, text("power_", dtype, "(")) &&
             (says(code, text("slope_of_power_", dtype, "(")) || says(code, "power_slope(")))
             out += power_slope_function(dtype);
+    for (const bool is_largest : {true, false}) {
+        const std::string name = is_largest ? "largest" : "least";
+        if (!says(code, name + "(") && !says(code, name + "_vjp(")) continue;
+        for (const ir::scalar::Specialisation* used : functions_used(expressions))
+            for (const DType dtype : {DType::float32, DType::float64})
+                if (used->symbol == text(is_largest ? "maximum_" : "minimum_", dtype))
+                    out += values_extreme_functions(dtype, is_largest);
+        out += values_extreme_templates(is_largest);
+    }
     return out + called.text() + "}  // namespace\n\n";
 }
 

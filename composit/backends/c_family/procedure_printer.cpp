@@ -1,6 +1,7 @@
 // Writing procedures: names, declarations, what has a short way to be said, calls.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/line_breaks.h"
 #include "composit/backends/c_family/own_loads.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_loops.h"
@@ -15,6 +16,7 @@
 #include "composit/ir/procedure/exchanges.h"
 #include "composit/ir/procedure/idle_zeros.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/states_in_rows.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tapes_in_arrays.h"
 #include "composit/ir/procedure/windows_of_rows.h"
@@ -215,9 +217,13 @@ void ProcedureWriter::print_call(size_t number_of_part) {
         }
         const auto number = static_cast<size_t>(-1 - each);
         const bool is_log = procedure_.arrays[number].grows;
-        arguments.push_back(is_log
-                                ? arrays_[number]
-                                : elements_.run({-1 - each, {ir::procedure::integer(0)}}, before));
+        const auto row = part.rows.find(-1 - each);
+        std::vector<Expr> first{ir::procedure::integer(0)};
+        if (row != part.rows.end()) {
+            first.resize(procedure_.arrays[number].shape.size(), first[0]);
+            first[0] = row->second;
+        }
+        arguments.push_back(is_log ? arrays_[number] : elements_.run({-1 - each, first}, before));
     }
     for (const std::string& text : before) line(text, source_line);
     if (part.result >= 0) target += name(part.result) + " = ";
@@ -231,6 +237,14 @@ size_t ProcedureWriter::print_at(const Block& block, size_t i) {
         return parts_[*part]->end - i;
     }
     declare(block, i);
+    if (said_elsewhere_.contains(&block[i])) return 1;
+    if (const auto call = slope_calls_.find(&block[i]); call != slope_calls_.end()) {
+        print_slopes(block[i], call->second);
+        return 1;
+    }
+    // What only runs asks in its loops whether it is to stop.
+    if (!writing_.asks)
+        if (const size_t said = print_values_extreme(block, i); said > 0) return said;
     if (const auto index = index_at(block, i)) {
         print_index(block, i, *index);
         return index->is_checked ? 3 : 1;
@@ -276,7 +290,8 @@ void ProcedureWriter::print_dot(const Block& block, size_t i, const Dot& dot) {
     std::vector<std::string> before;
     const std::string value = elements_.dot(dot, before);
     for (const std::string& text : before) line(text, block[i].line);
-    if (homes_.of(dot.total).block == &block && reader_of(procedure_, block, i, dot))
+    if (homes_.of(dot.total).block == &block &&
+        reader_of(procedure_, block, i, dot.total, read_in(dot)))
         names_[static_cast<size_t>(dot.total)] = value;
     else
         line(target_of(block, i, 2) + " = " + value + ";", block[i].line);
@@ -388,12 +403,6 @@ Procedure with_rows_alive(Procedure procedure) {
     return ir::procedure::with_windows_of_rows(std::move(procedure));
 }
 
-Procedure as_read(Procedure procedure) {
-    procedure = ir::procedure::with_tapes_in_arrays(std::move(procedure));
-    if (!procedure.reverse_of) procedure = with_rows_alive(std::move(procedure));
-    return ir::procedure::without_idle_zeros(std::move(procedure), true);
-}
-
 std::string print_procedure(const Procedure& original, CalledFunctions& called, bool asks) {
     // Where gradients are not set to zero, some are copied, and stand in place.
     const Procedure procedure = with_names(with_own_loads(
@@ -404,6 +413,34 @@ std::string print_procedure(const Procedure& original, CalledFunctions& called, 
     const std::string body = writer.run();
     return comment_of(procedure.doc) + function_head(procedure, names, arrays) + " {\n" + body +
            "}\n";
+}
+
+namespace {
+
+// Of its text, comments aside.
+size_t count_of_lines(const Procedure& procedure) {
+    CalledFunctions called(names_of({procedure}));
+    const std::string text = in_columns(
+        print_procedure(ir::procedure::without_idle_zeros(procedure, true), called, false));
+    size_t count = 0;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t first = text.find_first_not_of(' ', begin), end = text.find('\n', begin);
+        count += first < end && text.compare(first, 2, "//") != 0;
+        begin = end + 1;
+    }
+    return count;
+}
+
+}  // namespace
+
+Procedure as_read(Procedure procedure) {
+    procedure = ir::procedure::with_tapes_in_arrays(std::move(procedure));
+    // A row is longer to mention than an array that is logged.
+    Procedure rows = ir::procedure::with_states_in_rows(procedure);
+    const bool has_any = rows.arrays.size() != procedure.arrays.size();
+    if (has_any && count_of_lines(rows) < count_of_lines(procedure)) procedure = std::move(rows);
+    if (!procedure.reverse_of) procedure = with_rows_alive(std::move(procedure));
+    return ir::procedure::without_idle_zeros(std::move(procedure), true);
 }
 
 std::string print_procedure(const Procedure& procedure) {

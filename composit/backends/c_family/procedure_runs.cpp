@@ -122,21 +122,24 @@ std::optional<Dot> dot_at(const Procedure& procedure, const Block& block, size_t
     return Dot{total, *a, *b, known.count()};
 }
 
-const Statement* reader_of(const Procedure& procedure, const Block& block, size_t index,
-                           const Dot& dot) {
-    const Block own(block.begin() + static_cast<std::ptrdiff_t>(index),
-                    block.begin() + static_cast<std::ptrdiff_t>(index) + 2);
-    const int within = ir::procedure::mentions_in(procedure, own)[dot.total];
-    const int everywhere = ir::procedure::mentions_in(procedure, procedure.body)[dot.total];
-    if (everywhere != within + 1 || static_cast<size_t>(dot.total) < procedure.parameters)
-        return nullptr;
+ReadBy read_in(const Dot& dot) {
     std::vector<Expr> values = {dot.count};
     for (const Run* run : {&dot.a, &dot.b})
         values.insert(values.end(), run->index.begin(), run->index.end());
-    const std::set<int> read = ir::procedure::variables_in(values);
+    return {ir::procedure::variables_in(values), {dot.a.array, dot.b.array}};
+}
+
+const Statement* reader_of(const Procedure& procedure, const Block& block, size_t index, int value,
+                           const ReadBy& read) {
+    const Block own(block.begin() + static_cast<std::ptrdiff_t>(index),
+                    block.begin() + static_cast<std::ptrdiff_t>(index) + 2);
+    const int within = ir::procedure::mentions_in(procedure, own)[value];
+    const int everywhere = ir::procedure::mentions_in(procedure, procedure.body)[value];
+    if (everywhere != within + 1 || static_cast<size_t>(value) < procedure.parameters)
+        return nullptr;
     for (size_t i = index + 2; i < block.size(); ++i) {
         const Statement& statement = block[i];
-        if (ir::procedure::variables_in(statement.values).contains(dot.total)) {
+        if (ir::procedure::variables_in(statement.values).contains(value)) {
             const bool is_plain = statement.kind == Kind::assign || statement.kind == Kind::leave ||
                                   ir::procedure::is_write(statement);
             // Printed once: neither chosen nor compared, which may say it twice.
@@ -146,17 +149,17 @@ const Statement* reader_of(const Procedure& procedure, const Block& block, size_
                                           expr.op() == Op::multiply || expr.op() == Op::divide ||
                                           expr.op() == Op::negate || expr.op() == Op::call;
                 for (const Expr& operand : expr.operands()) {
-                    if (!is_variable(operand, dot.total)) continue;
+                    if (!is_variable(operand, value)) continue;
                     times += is_said_once ? 1 : 2;
                 }
             }
-            for (const Expr& value : statement.values) times += is_variable(value, dot.total);
+            for (const Expr& whole : statement.values) times += is_variable(whole, value);
             return is_plain && times == 1 ? &statement : nullptr;
         }
         const Block one{statement};
         for (const Statement* each : ir::procedure::all_statements(one)) {
-            const bool writes = each->array == dot.a.array || each->array == dot.b.array;
-            if (read.contains(each->variable) || (writes && each->kind != Kind::load))
+            const bool writes = read.arrays.contains(each->array);
+            if (read.variables.contains(each->variable) || (writes && each->kind != Kind::load))
                 return nullptr;
         }
     }

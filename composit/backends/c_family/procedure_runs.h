@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/procedure.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,16 @@ struct Dot {
 std::optional<Dot> dot_at(const ir::procedure::Procedure& procedure,
                           const ir::procedure::Block& block, size_t index);
 
-// The one statement, of those behind the two of a sum of products, that reads the sum, once: the
-// sum can stand there. Null: none, or more.
+// The one statement, of those behind the two of a block that find a value, that reads it, once:
+// what gives the value can stand there, if it reads only these variables and arrays. Null: none, or
+// more.
+struct ReadBy {
+    std::set<int> variables, arrays;
+};
 const ir::procedure::Statement* reader_of(const ir::procedure::Procedure& procedure,
                                           const ir::procedure::Block& block, size_t index,
-                                          const Dot& dot);
+                                          int value, const ReadBy& read);
+ReadBy read_in(const Dot& dot);
 
 // y[i] += x[i] * factor, or y[i] = x[i] * factor.
 struct Multiple {

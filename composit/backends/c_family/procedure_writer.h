@@ -6,6 +6,7 @@
 #include "composit/backends/c_family/called_parts.h"
 #include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_extents.h"
+#include "composit/backends/c_family/procedure_extremes.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_logs.h"
 #include "composit/backends/c_family/procedure_roundings.h"
@@ -37,6 +38,12 @@ struct PrintedFunction {
     std::vector<int> arguments;  // those that the text reads, as in CalledPart
 };
 
+// A call that says what values receive of their extremum's gradient, in place of its last loop.
+struct SlopeCall {
+    ExtremeSlopes slopes;
+    std::string function, value;  // "largest_vjp", the function that gives the values
+};
+
 class ProcedureWriter : public BlockWriter {
   public:
     ProcedureWriter(const ir::procedure::Procedure& procedure, CalledFunctions& called,
@@ -66,6 +73,12 @@ class ProcedureWriter : public BlockWriter {
     void print_dot(const Block& block, size_t i, const Dot& dot);
     void print_extreme(const Block& block, size_t i, const Extreme& extreme);
     void print_multiples(const Multiples& made);
+    // Of an extremum of values, how many statements a call says; 0: they are no such ones.
+    size_t print_values_extreme(const Block& block, size_t i);
+    void print_slopes(const Statement& loop, const SlopeCall& call);
+    std::string value_function(const Block& body, const ValuesExtreme& extreme);
+    // Whether statements from one place to before another one are parts, or hold some.
+    bool has_part_in(const Block& block, size_t begin, size_t end) const;
     void print_index(const Block& block, size_t i, const PrintedIndex& index);
     void print_exchange(const Block& block, size_t i);
     void print_statement(const Block& block, size_t index);
@@ -106,6 +119,8 @@ class ProcedureWriter : public BlockWriter {
     std::set<size_t> hoisted_;
     std::set<size_t> exchanged_;   // arrays that exchange their elements, if it is loaded
     std::map<int, int> nameless_;  // variables that stand where they are read
+    std::set<const Statement*> said_elsewhere_;  // by a call behind them
+    std::map<const Statement*, SlopeCall> slope_calls_;
     std::vector<std::unique_ptr<CalledPart>> parts_;
     std::vector<PrintedFunction> functions_;  // of the parts
 };

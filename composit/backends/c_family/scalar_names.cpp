@@ -61,11 +61,18 @@ const std::unordered_set<std::string>& helpers() {
         add_defined(array_functions(true, true), made);
         add_defined(run_functions(true), made);
         add_defined(taking_functions(true), made);
-        for (const char* each :
-             {"unless_zero", "scaled_slope", "add_in_order", "subtract_in_order", "taken", "Same",
-              "set_elements", "add_elements", "product_or_zero", "vector_float64", "greater_of",
-              "lesser_of", "add_to_rounded", "add_to_rounded_in_order", "zero_unless", "zero_if",
-              "power_slope"})
+        for (const char* each : {"unless_zero",     "scaled_slope",
+                                 "add_in_order",    "subtract_in_order",
+                                 "taken",           "Same",
+                                 "set_elements",    "add_elements",
+                                 "product_or_zero", "vector_float64",
+                                 "greater_of",      "lesser_of",
+                                 "add_to_rounded",  "add_to_rounded_in_order",
+                                 "zero_unless",     "zero_if",
+                                 "power_slope",     "largest",
+                                 "largest_of",      "largest_vjp",
+                                 "least",           "least_of",
+                                 "least_vjp"})
             made.insert(each);
         return made;
     }();

@@ -22,7 +22,7 @@ def test_lines_of_derivatives_per_line():
     ratios = [text / python for _, python, text in lengths.measured()]
     assert len(ratios) == 38
     assert statistics.median(ratios) <= 3.0
-    assert sum(ratio > 6 for ratio in ratios) <= 2
+    assert max(ratios) <= 6
 
 
 @pytest.mark.long_tail
@@ -119,9 +119,7 @@ def test_gradients_are_made_where_they_are_returned():
 
 def test_how_many_share_an_extremum_is_part_of_its_call():
     source = derivative(written.viterbi)
-    last = source[source.rindex(" max(") :]
-    assert last.startswith(" max(s, extremum, score.data(), equal"), last
-    assert "max_vjp(" in last.splitlines()[1], last
+    assert source.count("max_vjp(") == 1 and "equal" not in source, source
 
 
 def test_loops_between_literals_run_a_known_number_of_times():
