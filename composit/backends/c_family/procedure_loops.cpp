@@ -223,8 +223,7 @@ bool writes_local(const Procedure& procedure, const Statement& loop) {
 namespace {
 
 // Whether an axis that no iteration moves along tells two elements apart.
-bool lies_apart(const Statement& one, const Statement& other,
-                const std::map<int, int>& assigned) {
+bool lies_apart(const Statement& one, const Statement& other, const std::map<int, int>& assigned) {
     if (one.index.size() != other.index.size()) return false;
     for (size_t axis = 0; axis < one.index.size(); ++axis) {
         const std::vector<Expr> a{one.index[axis]}, b{other.index[axis]};

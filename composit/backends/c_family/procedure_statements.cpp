@@ -217,8 +217,8 @@ std::vector<std::string> ProcedureWriter::fetches_of(const Statement& loop) {
         const std::string& name = arrays_[static_cast<size_t>(array)];
         const std::string place = element(first, lines).substr(name.size() + 1);
         const std::string count = integer(ir::procedure::minus(range->high, range->low), lines);
-        lines.push_back(text("fetch_ahead(", name, ".data() + ",
-                             place.substr(0, place.size() - 1), ", ", count, ", ",
+        lines.push_back(text("fetch_ahead(", name, ".data() + ", place.substr(0, place.size() - 1),
+                             ", ", count, ", ",
                              row->kind == Kind::load ? bytes_before : bytes_behind, ");"));
     }
     return lines;

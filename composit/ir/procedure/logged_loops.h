@@ -75,8 +75,9 @@ class LoggedLoops : protected ReverseSetup {
     bool is_known_again(const std::vector<Expr>& values, const std::set<int>& found) const;
     // Adds to what a part makes again its statements that compute a variable, if each of them
     // assigns a variable `own_once`, in each iteration, for this one only. They read such values,
-    // elements of inputs, and integers that the backward sweep has by then; without functions, whose
-    // values take less time to log, also elements that the block leaves as they are, and numbers.
+    // elements of inputs, and integers that the backward sweep has by then; without functions,
+    // whose values take less time to log, also elements that the block leaves as they are, and
+    // numbers.
     bool is_made_again(int variable, const Block& block, const Block& part,
                        const std::set<int>& own_once, const Had& had, Pushed& pushed,
                        bool is_for_cheap = true) const;

@@ -41,8 +41,9 @@ struct Logs {
 
 // The variables that a part of a logged block assigns and others read: of which the value before it
 // is logged, and of which the one behind it is, as no iteration reads one of another. Where a
-// statement reads nothing that the loop changes, or what the backward sweep has put back by then, it
-// runs again instead, if that takes no longer than a log. Of what only conditions of branches read, these log what they find.
+// statement reads nothing that the loop changes, or what the backward sweep has put back by then,
+// it runs again instead, if that takes no longer than a log. Of what only conditions of branches
+// read, these log what they find.
 struct Pushed {
     std::vector<int> before, behind;
     Block again;

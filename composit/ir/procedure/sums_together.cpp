@@ -222,8 +222,8 @@ class SumsTogether {
         return out;
     }
 
-    // A loop for what the sums' loop writes to neighbouring elements, which are vectors where no sum
-    // waits for the one before it; empty where both belong together.
+    // A loop for what the sums' loop writes to neighbouring elements, which are vectors where no
+    // sum waits for the one before it; empty where both belong together.
     Block writes_apart(Statement& sums) {
         const Count count = *count_of(sums);
         const std::set<int> written = arrays_written(sums), handed_on = exposed_in(p_, sums.body);
@@ -268,7 +268,8 @@ class SumsTogether {
     void mark_needed(const Block& body, std::vector<char>& is_marked) const {
         std::set<int> wanted;
         for (size_t i = body.size(); i-- > 0;) {
-            if (!is_marked[i] && (is_write(body[i]) || !wanted.contains(body[i].variable))) continue;
+            if (!is_marked[i] && (is_write(body[i]) || !wanted.contains(body[i].variable)))
+                continue;
             is_marked[i] = 1;
             const std::set<int> read = variables_in(expressions_of(p_, body[i]));
             wanted.insert(read.begin(), read.end());
